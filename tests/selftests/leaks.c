@@ -6,326 +6,178 @@
 #include <dirent.h>
 #include <malloc.h>
 
-#include "verbs.h"
+#include "world.h"
 
 /* Until caches of malloc() and of the verbs library are full */
 #define WARM_ROUNDS 16
 #define ROUNDS 64
 
-/* struct base - what objects are made with */
-struct base {
-	struct end e;
-	struct ibv_xrcd *xrcd;
-};
+/* Kinds that are only made here */
 
-static struct ibv_xrcd *open_xrcd(struct ibv_context *ctx)
+static struct ibv_td *td_of_domain;
+
+static void *make_parent_domain(struct world *w)
 {
-	struct ibv_xrcd_init_attr attr = {
-		.comp_mask = IBV_XRCD_INIT_ATTR_FD | IBV_XRCD_INIT_ATTR_OFLAGS,
-		.fd = -1,
-		.oflags = O_CREAT,
+	struct ibv_parent_domain_init_attr init = { .pd = w->e.pd };
+
+	td_of_domain = make_td(w);
+	init.td = td_of_domain;
+	return init.td ? ibv_alloc_parent_domain(w->e.ctx, &init) : NULL;
+}
+
+static int unmake_parent_domain(struct world *w, void *object)
+{
+	int err = unmake_pd(w, object);
+
+	return err ? err : unmake_td(w, td_of_domain);
+}
+
+static void *rereg_access(struct world *w)
+{
+	return made(w, ibv_rereg_mr(w->e.mr, IBV_REREG_MR_CHANGE_ACCESS, NULL,
+				    NULL, 0, IBV_ACCESS_LOCAL_WRITE));
+}
+
+static void *make_mw_type_1(struct world *w)
+{
+	return ibv_alloc_mw(w->e.pd, IBV_MW_TYPE_1);
+}
+
+/* The first access may map it. */
+static void *make_used_dm(struct world *w)
+{
+	struct ibv_dm *dm = make_dm(w);
+
+	return dm && !ibv_memcpy_to_dm(dm, 0, w->e.buf, 64) ? dm : NULL;
+}
+
+static void *make_attached_counters(struct world *w)
+{
+	struct ibv_counter_attach_attr packets = {
+		.counter_desc = IBV_COUNTER_PACKETS,
 	};
+	struct ibv_counters *counters = make_counters(w);
 
-	return ibv_open_xrcd(ctx, &attr);
+	return counters && !ibv_attach_counters_point_flow(counters, &packets,
+							   NULL) ?
+		       counters :
+		       NULL;
 }
 
-static bool once_context(struct base *b)
-{
-	struct ibv_context *ctx = ibv_open_device(b->e.ctx->device);
-
-	return ctx && !ibv_close_device(ctx);
-}
-
-static bool once_pd(struct base *b)
-{
-	struct ibv_pd *pd = ibv_alloc_pd(b->e.ctx);
-
-	return pd && !ibv_dealloc_pd(pd);
-}
-
-static bool once_parent_domain(struct base *b)
-{
-	struct ibv_td_init_attr td_init = { 0 };
-	struct ibv_parent_domain_init_attr init = { .pd = b->e.pd };
-	struct ibv_pd *pd;
-
-	init.td = ibv_alloc_td(b->e.ctx, &td_init);
-	pd = init.td ? ibv_alloc_parent_domain(b->e.ctx, &init) : NULL;
-	return pd && !ibv_dealloc_pd(pd) && !ibv_dealloc_td(init.td);
-}
-
-static bool once_mr(struct base *b)
-{
-	struct ibv_mr *mr =
-		ibv_reg_mr(b->e.pd, b->e.buf, 4096, IBV_ACCESS_LOCAL_WRITE);
-
-	return mr &&
-	       !ibv_rereg_mr(mr, IBV_REREG_MR_CHANGE_ACCESS, NULL, NULL, 0,
-			     0) &&
-	       !ibv_dereg_mr(mr);
-}
-
-static bool once_mr_refused(struct base *b)
-{
-	/* No page is mapped there */
-	return !ibv_reg_mr(b->e.pd, (void *)4096, 4096, IBV_ACCESS_LOCAL_WRITE);
-}
-
-static bool once_dm(struct base *b)
-{
-	struct ibv_alloc_dm_attr attr = { .length = 4096 };
-	struct ibv_dm *dm = ibv_alloc_dm(b->e.ctx, &attr);
-	struct ibv_mr *mr;
-
-	mr = dm ? ibv_reg_dm_mr(b->e.pd, dm, 0, 64,
-				IBV_ACCESS_ZERO_BASED |
-					IBV_ACCESS_LOCAL_WRITE) :
-		  NULL;
-	return mr && !ibv_memcpy_to_dm(dm, 0, b->e.buf, 64) &&
-	       !ibv_dereg_mr(mr) && !ibv_free_dm(dm);
-}
-
-static bool once_dm_refused(struct base *b)
-{
-	struct ibv_alloc_dm_attr attr = { .length = UINT32_MAX };
-
-	return !ibv_alloc_dm(b->e.ctx, &attr);
-}
-
-static bool once_mw(struct base *b)
-{
-	struct ibv_mw *mw = ibv_alloc_mw(b->e.pd, IBV_MW_TYPE_1);
-
-	return mw && !ibv_dealloc_mw(mw);
-}
-
-static bool once_mw_refused(struct base *b)
-{
-	return !ibv_alloc_mw(b->e.pd, IBV_MW_TYPE_2 + 1);
-}
-
-static struct ibv_ah_attr ah_attr(const struct end *e)
-{
-	return rc_attr(e, e).ah_attr;
-}
-
-static bool once_ah(struct base *b)
-{
-	struct ibv_ah_attr attr = ah_attr(&b->e);
-	struct ibv_ah *ah = ibv_create_ah(b->e.pd, &attr);
-
-	return ah && !ibv_destroy_ah(ah);
-}
-
-static bool once_ah_refused(struct base *b)
-{
-	struct ibv_ah_attr attr = ah_attr(&b->e);
-
-	attr.grh.sgid_index = 255;
-	return !ibv_create_ah(b->e.pd, &attr);
-}
-
-static bool once_cq(struct base *b)
-{
-	struct ibv_comp_channel *channel = ibv_create_comp_channel(b->e.ctx);
-	struct ibv_cq *cq;
-
-	cq = channel ? ibv_create_cq(b->e.ctx, 16, NULL, channel, 0) : NULL;
-	return cq && !ibv_resize_cq(cq, 64) && !ibv_destroy_cq(cq) &&
-	       !ibv_destroy_comp_channel(channel);
-}
-
-static bool once_cq_ex(struct base *b)
+static void *make_cq_ex(struct world *w)
 {
 	struct ibv_cq_init_attr_ex attr = {
 		.cqe = 16,
 		.wc_flags = IBV_WC_STANDARD_FLAGS |
 			    IBV_WC_EX_WITH_COMPLETION_TIMESTAMP_WALLCLOCK,
 	};
-	struct ibv_cq_ex *cq = ibv_create_cq_ex(b->e.ctx, &attr);
+	struct ibv_cq_ex *cq = ibv_create_cq_ex(w->e.ctx, &attr);
 
-	return cq && !ibv_destroy_cq(ibv_cq_ex_to_cq(cq));
+	return cq ? ibv_cq_ex_to_cq(cq) : NULL;
 }
 
-static bool once_cq_refused(struct base *b)
+static void *make_tags(struct world *w)
 {
-	return !ibv_create_cq(b->e.ctx, 16, NULL, NULL, 1000);
+	return make_tm_srq(&w->e, 16, 16);
 }
 
-static bool once_srq(struct base *b)
+static void *make_uc(struct world *w)
 {
-	struct ibv_srq_init_attr init = {
-		.attr = { .max_wr = 16, .max_sge = 1 },
-	};
-	struct ibv_srq_attr more = { .max_wr = 64 };
-	struct ibv_srq *srq = ibv_create_srq(b->e.pd, &init);
-
-	return srq && !ibv_modify_srq(srq, &more, IBV_SRQ_MAX_WR) &&
-	       !ibv_destroy_srq(srq);
+	return make_qp(&w->e, IBV_QPT_UC);
 }
 
-static bool once_srq_xrc(struct base *b)
+static void *make_xrc_send(struct world *w)
 {
-	struct ibv_srq_init_attr_ex attr = {
-		.attr = { .max_wr = 16, .max_sge = 1 },
-		.comp_mask = IBV_SRQ_INIT_ATTR_TYPE | IBV_SRQ_INIT_ATTR_PD |
-			     IBV_SRQ_INIT_ATTR_XRCD | IBV_SRQ_INIT_ATTR_CQ,
-		.srq_type = IBV_SRQT_XRC,
-		.pd = b->e.pd,
-		.xrcd = b->xrcd,
-		.cq = b->e.cq,
-	};
-	struct ibv_srq *srq = ibv_create_srq_ex(b->e.ctx, &attr);
-
-	return srq && !ibv_destroy_srq(srq);
+	return make_qp(&w->e, IBV_QPT_XRC_SEND);
 }
 
-static bool once_srq_tm(struct base *b)
-{
-	struct ibv_srq *srq = make_tm_srq(&b->e, 16, 16);
-
-	return srq && !ibv_destroy_srq(srq);
-}
-
-static bool once_srq_refused(struct base *b)
-{
-	return !make_tm_srq(&b->e, UINT32_MAX, 16);
-}
-
-static bool once_qp(struct base *b, enum ibv_qp_type type)
-{
-	struct ibv_qp *qp = make_qp(&b->e, type);
-
-	return qp && !ibv_destroy_qp(qp);
-}
-
-static bool once_qp_rc(struct base *b)
-{
-	return once_qp(b, IBV_QPT_RC);
-}
-
-static bool once_qp_uc(struct base *b)
-{
-	return once_qp(b, IBV_QPT_UC);
-}
-
-static bool once_qp_ud(struct base *b)
-{
-	return once_qp(b, IBV_QPT_UD);
-}
-
-static bool once_qp_raw(struct base *b)
-{
-	return once_qp(b, IBV_QPT_RAW_PACKET);
-}
-
-static bool once_qp_xrc_send(struct base *b)
-{
-	return once_qp(b, IBV_QPT_XRC_SEND);
-}
-
-static bool once_qp_xrc_recv(struct base *b)
+static void *make_xrc_recv(struct world *w)
 {
 	struct ibv_qp_init_attr_ex attr = {
 		.qp_type = IBV_QPT_XRC_RECV,
 		.comp_mask = IBV_QP_INIT_ATTR_XRCD,
-		.xrcd = b->xrcd,
+		.xrcd = w->xrcd,
 	};
-	struct ibv_qp *qp = ibv_create_qp_ex(b->e.ctx, &attr);
 
-	return qp && !ibv_destroy_qp(qp);
+	return ibv_create_qp_ex(w->e.ctx, &attr);
 }
 
-static bool once_qp_ex(struct base *b)
+static void *make_qp_ex(struct world *w)
 {
 	struct ibv_qp_init_attr_ex attr = {
 		.qp_type = IBV_QPT_RC,
 		.comp_mask = IBV_QP_INIT_ATTR_PD |
 			     IBV_QP_INIT_ATTR_SEND_OPS_FLAGS,
 		.send_ops_flags = IBV_QP_EX_WITH_SEND,
-		.pd = b->e.pd,
-		.send_cq = b->e.cq,
-		.recv_cq = b->e.cq,
+		.pd = w->e.pd,
+		.send_cq = w->e.cq,
+		.recv_cq = w->e.cq,
 		.cap = { .max_send_wr = 16, .max_send_sge = 1 },
 	};
-	struct ibv_qp *qp = ibv_create_qp_ex(b->e.ctx, &attr);
 
-	return qp && !ibv_destroy_qp(qp);
+	return ibv_create_qp_ex(w->e.ctx, &attr);
 }
 
-static bool once_qp_refused(struct base *b)
+static void *connect_and_write(struct world *w)
+{
+	return made(w, to_rts(&w->e, &w->e) ?: check_write(&w->e, &w->e, 4096));
+}
+
+/* Kinds that are refused, most of them by the kernel */
+
+static void *refuse_mr(struct world *w)
+{
+	/* No page is mapped there */
+	return ibv_reg_mr(w->e.pd, (void *)4096, 4096, IBV_ACCESS_LOCAL_WRITE);
+}
+
+static void *refuse_dm(struct world *w)
+{
+	return ibv_alloc_dm(
+		w->e.ctx, &(struct ibv_alloc_dm_attr){ .length = UINT32_MAX });
+}
+
+static void *refuse_mw(struct world *w)
+{
+	return ibv_alloc_mw(w->e.pd, IBV_MW_TYPE_2 + 1);
+}
+
+static void *refuse_ah(struct world *w)
+{
+	struct ibv_ah_attr attr = rc_attr(&w->e, &w->e).ah_attr;
+
+	attr.grh.sgid_index = 255;
+	return ibv_create_ah(w->e.pd, &attr);
+}
+
+static void *refuse_cq(struct world *w)
+{
+	return ibv_create_cq(w->e.ctx, 16, NULL, NULL, 1000);
+}
+
+static void *refuse_tags(struct world *w)
+{
+	return make_tm_srq(&w->e, UINT32_MAX, 16);
+}
+
+static void *refuse_rc(struct world *w)
 {
 	/* More than a NIC has */
 	struct ibv_qp_cap cap = { .max_send_wr = 1 << 24, .max_send_sge = 1 };
 
-	return !make_qp_with(&b->e, IBV_QPT_RC, NULL, cap) &&
-	       !make_qp(&b->e, IBV_QPT_DRIVER);
+	return make_qp_with(&w->e, IBV_QPT_RC, NULL, cap);
 }
 
-static bool once_connection(struct base *b)
+static void *refuse_driver_qp(struct world *w)
 {
-	return !to_reset(&b->e) && !to_rts(&b->e, &b->e) &&
-	       !check_write(&b->e, &b->e, 4096) && !to_reset(&b->e);
+	return make_qp(&w->e, IBV_QPT_DRIVER);
 }
 
-static bool once_wq(struct base *b)
-{
-	struct ibv_wq_init_attr init = {
-		.wq_type = IBV_WQT_RQ,
-		.max_wr = 16,
-		.max_sge = 1,
-		.pd = b->e.pd,
-		.cq = b->e.cq,
-	};
-	struct ibv_wq *wq = ibv_create_wq(b->e.ctx, &init);
-	struct ibv_rwq_ind_table_init_attr table_init = { .ind_tbl = &wq };
-	struct ibv_rwq_ind_table *table;
-
-	table = wq ? ibv_create_rwq_ind_table(b->e.ctx, &table_init) : NULL;
-	return table && !ibv_destroy_rwq_ind_table(table) &&
-	       !ibv_destroy_wq(wq);
-}
-
-static bool once_counters(struct base *b)
-{
-	struct ibv_counters_init_attr init = { 0 };
-	struct ibv_counters *counters = ibv_create_counters(b->e.ctx, &init);
-	struct ibv_counter_attach_attr attach = {
-		.counter_desc = IBV_COUNTER_PACKETS,
-	};
-
-	return counters &&
-	       !ibv_attach_counters_point_flow(counters, &attach, NULL) &&
-	       !ibv_destroy_counters(counters);
-}
-
-static bool once_flow(struct base *b)
-{
-	struct ibv_flow_attr attr = {
-		.type = IBV_FLOW_ATTR_ALL_DEFAULT,
-		.size = sizeof(attr),
-		.port = 1,
-	};
-	struct ibv_qp *qp = make_qp(&b->e, IBV_QPT_RAW_PACKET);
-	struct ibv_flow *flow;
-
-	flow = qp ? ibv_create_flow(qp, &attr) : NULL;
-	return flow && !ibv_destroy_flow(flow) && !ibv_destroy_qp(qp);
-}
-
-static bool once_flow_refused(struct base *b)
+static void *refuse_flow(struct world *w)
 {
 	struct ibv_flow_attr attr = { .size = sizeof(attr), .port = 9 };
-	struct ibv_qp *qp = make_qp(&b->e, IBV_QPT_RAW_PACKET);
 
-	return qp && !ibv_create_flow(qp, &attr) && !ibv_destroy_qp(qp);
-}
-
-static bool once_xrcd(struct base *b)
-{
-	struct ibv_xrcd *xrcd = open_xrcd(b->e.ctx);
-
-	return xrcd && !ibv_close_xrcd(xrcd);
+	return ibv_create_flow(w->raw.qp, &attr);
 }
 
 /*
@@ -375,74 +227,283 @@ static struct held held_now(void)
 
 FIXTURE(leaks)
 {
-	struct base base;
+	struct world w;
 };
 
+/*
+ * @make: makes an object, or changes one
+ * @unmake: undoes it; NULL: there is nothing to undo
+ * @refused: it cannot be made
+ */
 FIXTURE_VARIANT(leaks)
 {
-	bool (*once)(struct base *b);
+	void *(*make)(struct world *w);
+	int (*unmake)(struct world *w, void *object);
+	bool refused;
 };
 
-FIXTURE_VARIANT_ADD(leaks, context){ .once = once_context };
-FIXTURE_VARIANT_ADD(leaks, pd){ .once = once_pd };
-FIXTURE_VARIANT_ADD(leaks, parent_domain){ .once = once_parent_domain };
-FIXTURE_VARIANT_ADD(leaks, mr){ .once = once_mr };
-FIXTURE_VARIANT_ADD(leaks, mr_refused){ .once = once_mr_refused };
-FIXTURE_VARIANT_ADD(leaks, dm){ .once = once_dm };
-FIXTURE_VARIANT_ADD(leaks, dm_refused){ .once = once_dm_refused };
-FIXTURE_VARIANT_ADD(leaks, mw){ .once = once_mw };
-FIXTURE_VARIANT_ADD(leaks, mw_refused){ .once = once_mw_refused };
-FIXTURE_VARIANT_ADD(leaks, ah){ .once = once_ah };
-FIXTURE_VARIANT_ADD(leaks, ah_refused){ .once = once_ah_refused };
-FIXTURE_VARIANT_ADD(leaks, cq){ .once = once_cq };
-FIXTURE_VARIANT_ADD(leaks, cq_ex){ .once = once_cq_ex };
-FIXTURE_VARIANT_ADD(leaks, cq_refused){ .once = once_cq_refused };
-FIXTURE_VARIANT_ADD(leaks, srq){ .once = once_srq };
-FIXTURE_VARIANT_ADD(leaks, srq_xrc){ .once = once_srq_xrc };
-FIXTURE_VARIANT_ADD(leaks, srq_tm){ .once = once_srq_tm };
-FIXTURE_VARIANT_ADD(leaks, srq_refused){ .once = once_srq_refused };
-FIXTURE_VARIANT_ADD(leaks, qp_rc){ .once = once_qp_rc };
-FIXTURE_VARIANT_ADD(leaks, qp_uc){ .once = once_qp_uc };
-FIXTURE_VARIANT_ADD(leaks, qp_ud){ .once = once_qp_ud };
-FIXTURE_VARIANT_ADD(leaks, qp_raw){ .once = once_qp_raw };
-FIXTURE_VARIANT_ADD(leaks, qp_xrc_send){ .once = once_qp_xrc_send };
-FIXTURE_VARIANT_ADD(leaks, qp_xrc_recv){ .once = once_qp_xrc_recv };
-FIXTURE_VARIANT_ADD(leaks, qp_ex){ .once = once_qp_ex };
-FIXTURE_VARIANT_ADD(leaks, qp_refused){ .once = once_qp_refused };
-FIXTURE_VARIANT_ADD(leaks, connection){ .once = once_connection };
-FIXTURE_VARIANT_ADD(leaks, wq){ .once = once_wq };
-FIXTURE_VARIANT_ADD(leaks, counters){ .once = once_counters };
-FIXTURE_VARIANT_ADD(leaks, flow){ .once = once_flow };
-FIXTURE_VARIANT_ADD(leaks, flow_refused){ .once = once_flow_refused };
-FIXTURE_VARIANT_ADD(leaks, xrcd){ .once = once_xrcd };
+FIXTURE_VARIANT_ADD(leaks, context){
+	.make = make_context,
+	.unmake = unmake_context,
+};
+
+FIXTURE_VARIANT_ADD(leaks, pd){
+	.make = make_pd,
+	.unmake = unmake_pd,
+};
+
+FIXTURE_VARIANT_ADD(leaks, thread_domain){
+	.make = make_td,
+	.unmake = unmake_td,
+};
+
+FIXTURE_VARIANT_ADD(leaks, parent_domain){
+	.make = make_parent_domain,
+	.unmake = unmake_parent_domain,
+};
+
+FIXTURE_VARIANT_ADD(leaks, region){
+	.make = make_mr,
+	.unmake = unmake_mr,
+};
+
+FIXTURE_VARIANT_ADD(leaks, region_that_is_paged){
+	.make = make_odp_mr,
+	.unmake = unmake_mr,
+};
+
+FIXTURE_VARIANT_ADD(leaks, region_of_a_dma_buf){
+	.make = make_dmabuf_mr,
+	.unmake = unmake_mr,
+};
+
+FIXTURE_VARIANT_ADD(leaks, region_of_device_memory){
+	.make = make_dm_mr,
+	.unmake = unmake_mr,
+};
+
+FIXTURE_VARIANT_ADD(leaks, window){
+	.make = make_mw,
+	.unmake = unmake_mw,
+};
+
+FIXTURE_VARIANT_ADD(leaks, window_of_type_1){
+	.make = make_mw_type_1,
+	.unmake = unmake_mw,
+};
+
+FIXTURE_VARIANT_ADD(leaks, device_memory){
+	.make = make_used_dm,
+	.unmake = unmake_dm,
+};
+
+FIXTURE_VARIANT_ADD(leaks, address_handle){
+	.make = make_ah,
+	.unmake = unmake_ah,
+};
+
+FIXTURE_VARIANT_ADD(leaks, completion_channel){
+	.make = make_channel,
+	.unmake = unmake_channel,
+};
+
+FIXTURE_VARIANT_ADD(leaks, cq){
+	.make = make_cq,
+	.unmake = unmake_cq,
+};
+
+FIXTURE_VARIANT_ADD(leaks, extended_cq){
+	.make = make_cq_ex,
+	.unmake = unmake_cq,
+};
+
+FIXTURE_VARIANT_ADD(leaks, srq){
+	.make = make_srq,
+	.unmake = unmake_srq,
+};
+
+FIXTURE_VARIANT_ADD(leaks, xrc_domain){
+	.make = make_xrcd,
+	.unmake = unmake_xrcd,
+};
+
+FIXTURE_VARIANT_ADD(leaks, xrc_srq){
+	.make = make_xrc_srq,
+	.unmake = unmake_srq,
+};
+
+FIXTURE_VARIANT_ADD(leaks, tags){
+	.make = make_tags,
+	.unmake = unmake_srq,
+};
+
+FIXTURE_VARIANT_ADD(leaks, rc_qp){
+	.make = make_rc,
+	.unmake = unmake_qp,
+};
+
+FIXTURE_VARIANT_ADD(leaks, uc_qp){
+	.make = make_uc,
+	.unmake = unmake_qp,
+};
+
+FIXTURE_VARIANT_ADD(leaks, ud_qp){
+	.make = make_ud,
+	.unmake = unmake_qp,
+};
+
+FIXTURE_VARIANT_ADD(leaks, raw_qp){
+	.make = make_raw,
+	.unmake = unmake_qp,
+};
+
+FIXTURE_VARIANT_ADD(leaks, xrc_send_qp){
+	.make = make_xrc_send,
+	.unmake = unmake_qp,
+};
+
+FIXTURE_VARIANT_ADD(leaks, xrc_recv_qp){
+	.make = make_xrc_recv,
+	.unmake = unmake_qp,
+};
+
+FIXTURE_VARIANT_ADD(leaks, extended_qp){
+	.make = make_qp_ex,
+	.unmake = unmake_qp,
+};
+
+FIXTURE_VARIANT_ADD(leaks, qp_with_a_table){
+	.make = make_rss_qp,
+	.unmake = unmake_qp,
+};
+
+FIXTURE_VARIANT_ADD(leaks, wq){
+	.make = make_wq,
+	.unmake = unmake_wq,
+};
+
+FIXTURE_VARIANT_ADD(leaks, table){
+	.make = make_table,
+	.unmake = unmake_table,
+};
+
+FIXTURE_VARIANT_ADD(leaks, counters){
+	.make = make_attached_counters,
+	.unmake = unmake_counters,
+};
+
+FIXTURE_VARIANT_ADD(leaks, flow_rule){
+	.make = make_flow,
+	.unmake = unmake_flow,
+};
+
+FIXTURE_VARIANT_ADD(leaks, advice){
+	.make = advise,
+};
+
+FIXTURE_VARIANT_ADD(leaks, rereg){
+	.make = rereg,
+};
+
+FIXTURE_VARIANT_ADD(leaks, rereg_access){
+	.make = rereg_access,
+};
+
+FIXTURE_VARIANT_ADD(leaks, resize_cq){
+	.make = resize_cq,
+};
+
+FIXTURE_VARIANT_ADD(leaks, resize_srq){
+	.make = resize_srq,
+};
+
+FIXTURE_VARIANT_ADD(leaks, group){
+	.make = attach,
+	.unmake = detach,
+};
+
+FIXTURE_VARIANT_ADD(leaks, connection){
+	.make = connect_and_write,
+	.unmake = reset_qp,
+};
+
+FIXTURE_VARIANT_ADD(leaks, refused_region){
+	.make = refuse_mr,
+	.refused = true,
+};
+
+FIXTURE_VARIANT_ADD(leaks, refused_window){
+	.make = refuse_mw,
+	.refused = true,
+};
+
+FIXTURE_VARIANT_ADD(leaks, refused_device_memory){
+	.make = refuse_dm,
+	.refused = true,
+};
+
+FIXTURE_VARIANT_ADD(leaks, refused_address_handle){
+	.make = refuse_ah,
+	.refused = true,
+};
+
+FIXTURE_VARIANT_ADD(leaks, refused_cq){
+	.make = refuse_cq,
+	.refused = true,
+};
+
+FIXTURE_VARIANT_ADD(leaks, refused_tags){
+	.make = refuse_tags,
+	.refused = true,
+};
+
+FIXTURE_VARIANT_ADD(leaks, refused_rc_qp){
+	.make = refuse_rc,
+	.refused = true,
+};
+
+FIXTURE_VARIANT_ADD(leaks, refused_driver_qp){
+	.make = refuse_driver_qp,
+	.refused = true,
+};
+
+FIXTURE_VARIANT_ADD(leaks, refused_flow_rule){
+	.make = refuse_flow,
+	.refused = true,
+};
 
 FIXTURE_SETUP(leaks)
 {
-	self->base.e.ctx = open_mynic(0);
-	ASSERT_NE(self->base.e.ctx, NULL);
-	ASSERT_TRUE(make_end(&self->base.e, IBV_QPT_RC));
-	self->base.xrcd = open_xrcd(self->base.e.ctx);
-	ASSERT_NE(self->base.xrcd, NULL);
+	self->w.dmabuf = -1;
+	ASSERT_TRUE(make_world(&self->w));
 }
 
 FIXTURE_TEARDOWN(leaks)
 {
-	EXPECT_EQ(ibv_close_xrcd(self->base.xrcd), 0);
-	EXPECT_EQ(free_end(&self->base.e), 0);
-	EXPECT_EQ(ibv_close_device(self->base.e.ctx), 0);
+	EXPECT_EQ(free_world(&self->w), 0);
+}
+
+static bool make_and_unmake(const FIXTURE_VARIANT(leaks) * variant,
+			    struct world *w, unsigned int rounds)
+{
+	for (unsigned int i = 0; i < rounds; i++) {
+		void *object = variant->make(w);
+
+		if (variant->refused ? !!object : !object)
+			return false;
+		if (variant->unmake && variant->unmake(w, object))
+			return false;
+	}
+	return true;
 }
 
 TEST_F(leaks, none)
 {
 	struct held before, after;
 
-	for (int i = 0; i < WARM_ROUNDS; i++) {
-		ASSERT_TRUE(variant->once(&self->base));
-	}
+	ASSERT_TRUE(make_and_unmake(variant, &self->w, WARM_ROUNDS));
 	before = held_now();
-	for (int i = 0; i < ROUNDS; i++) {
-		ASSERT_TRUE(variant->once(&self->base));
-	}
+	ASSERT_TRUE(make_and_unmake(variant, &self->w, ROUNDS));
 	after = held_now();
 	EXPECT_EQ(before.memory, after.memory);
 	EXPECT_EQ(before.mapped, after.mapped);
