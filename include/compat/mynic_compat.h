@@ -187,6 +187,21 @@ enum { mynic_dealloc_dmah };
 
 #endif
 
+#ifdef MYNIC_NO_PRE_DESTROY_CQ
+
+/*
+ * Since 6.17, and in some stable kernels before it, kernel CQs are destroyed in
+ * two steps. Kbuild looks for them. Elsewhere destroy_cq is all.
+ */
+#define pre_destroy_cq uverbs_no_driver_id_binding
+#define post_destroy_cq uverbs_no_driver_id_binding
+#define mynic_pre_destroy_cq(ibcq) mynic_no_pre_destroy_cq(ibcq)
+#define mynic_post_destroy_cq(ibcq) mynic_no_post_destroy_cq(ibcq)
+enum { mynic_pre_destroy_cq };
+enum { mynic_post_destroy_cq };
+
+#endif
+
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 18, 0)
 
 /* The grace period is a parameter rather than a member of the operations. */

@@ -80,23 +80,23 @@ err_mem:
 	return ret;
 }
 
-/* The CQ has no more events. */
-static void mynic_cq_close(struct mynic_dev *mdev, struct mynic_cq *cq)
+/* From now on the CQ has no events. The device still has the CQ. */
+static void mynic_cq_hide(struct mynic_dev *mdev, struct mynic_cq *cq)
 {
-	mynic_cmd_destroy_cq(mdev, cq->cqn);
 	mynic_res_remove(&mdev->cqs, cq->cqn, &cq->res);
 }
 
-static void mynic_cq_free(struct mynic_cq *cq)
+static void mynic_cq_destroy(struct mynic_dev *mdev, struct mynic_cq *cq)
 {
+	mynic_cmd_destroy_cq(mdev, cq->cqn);
 	mynic_move_fini(&cq->move);
 	mynic_mem_put(cq->mem);
 }
 
 void mynic_cq_fini(struct mynic_dev *mdev, struct mynic_cq *cq)
 {
-	mynic_cq_close(mdev, cq);
-	mynic_cq_free(cq);
+	mynic_cq_hide(mdev, cq);
+	mynic_cq_destroy(mdev, cq);
 }
 
 static struct mynic_cqe *mynic_cqe(const struct mynic_cq *cq, u32 index)
@@ -345,17 +345,17 @@ int mynic_destroy_cq(struct ib_cq *ibcq, struct ib_udata *udata)
 
 /*
  * ib_free_cq() stops the work of a kernel CQ between these two. An event must
- * not queue it again.
+ * not queue it again. The work may still use the CQ.
  */
 int mynic_pre_destroy_cq(struct ib_cq *ibcq)
 {
-	mynic_cq_close(to_mdev(ibcq->device), to_mcq(ibcq));
+	mynic_cq_hide(to_mdev(ibcq->device), to_mcq(ibcq));
 	return 0;
 }
 
 void mynic_post_destroy_cq(struct ib_cq *ibcq)
 {
-	mynic_cq_free(to_mcq(ibcq));
+	mynic_cq_destroy(to_mdev(ibcq->device), to_mcq(ibcq));
 }
 
 static int mynic_cq_make_ring(struct mynic_cq *cq, u8 log_size,

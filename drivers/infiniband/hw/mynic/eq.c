@@ -204,7 +204,7 @@ static void mynic_rwq_event(struct mynic_dev *mdev, u32 wqn)
 	rwq = container_of(res, struct mynic_rwq, res);
 	event.device = rwq->ibwq.device;
 	event.element.wq = &rwq->ibwq;
-	/* uverbs needs its object, which it sets last. */
+	/* uverbs needs its object, which it may set last. */
 	if (rwq->ibwq.event_handler &&
 	    (rwq->dbrec || READ_ONCE(rwq->ibwq.uobject)))
 		rwq->ibwq.event_handler(&event, rwq->ibwq.wq_context);

@@ -108,8 +108,8 @@ static int mynic_qp_init_kernel(struct mynic_qp *qp)
 }
 
 /*
- * Create the QP in the device. Page faults find it by its number, and events do
- * after mynic_res_show().
+ * Create the QP in the device. Events, page faults among them, find it after
+ * mynic_res_show().
  */
 static int mynic_qp_register(struct mynic_dev *mdev, struct mynic_qp *qp,
 			     const struct mynic_create_qp *mbox)
