@@ -114,6 +114,7 @@ class Events(Objects):
         srq = self.any("srq")
         if not srq:
             return
+        self.settle()
         self.refused_srq(srq)
         mask = self.draw("ibv_modify_srq", "srq_attr_mask")
         wr = self.draw("ibv_modify_srq", "max_wr")
@@ -151,7 +152,6 @@ class Events(Objects):
         self.call_wrong("ibv_modify_srq", srq.name, {
             "mask": LIMIT if broken == "limit" else MAX_WR, "wr": srq.max_wr,
             "limit": 0}, rules=(broken,))
-        self.settle()
         self.query_srq(srq)
 
     def query_srq(self, srq):

@@ -197,14 +197,14 @@ class Limits(Posting):
         self.destroy_thing(cq)
 
     def resize_crowded(self, cq, enough):
-        """Another size, while completions are there"""
+        """Another size, or a destroy in vain, while completions are there"""
         there = len(self.model.completions.get(cq, ()))
         # A queue may have more entries than were asked for
         if there > 2 and self.chance(0.6):
             self.call("ibv_resize_cq", cq.name, broken="unpolled", cqe=1)
-        # They stay there
-        if there and self.chance(0.3):
-            self.call("ibv_destroy_cq", cq.name, broken="unused")
+        # Completions stay, because the queue is in use
+        if there and self.chance(0.6):
+            self.destroy_thing(cq)
         if self.chance(0.3):
             cq.cqe = self.random.randint(enough, 16)
             self.call("ibv_resize_cq", cq.name, cqe=cq.cqe)

@@ -100,15 +100,24 @@ class Passing(Directory):
             self.assertEqual(fuzz.passed(bundle, result), good)
 
     def test_no_guest(self):
-        lab = fuzz.Lab(self.dir, "mynic", "7.3", [], None)
         done = subprocess.CompletedProcess([], 125)
-        with mock.patch.object(fuzz.shutil, "copy"), \
-                mock.patch.object(fuzz.subprocess, "run", return_value=done), \
-                contextlib.redirect_stderr(io.StringIO()) as said, \
-                self.assertRaises(SystemExit) as end:
-            fuzz.run(lab, [self.bundle("a", PROGRAM)])
-        self.assertEqual(end.exception.code, 2)
-        self.assertIn("status 125", said.getvalue())
+        bundle = self.bundle("a", PROGRAM)
+        for device, failed, code in (("mynic", False, 2), ("rxe", False, 2),
+                                     ("mynic", True, 1)):
+            lab = fuzz.Lab(self.dir, device, "7.3", [], None)
+            with mock.patch.object(fuzz.shutil, "copy"), \
+                    mock.patch.object(fuzz.subprocess, "run",
+                                      return_value=done), \
+                    contextlib.redirect_stderr(io.StringIO()) as said, \
+                    self.assertRaises(SystemExit) as end:
+                fuzz.run_all(lab, [bundle], "a", mock.Mock(failed=failed))
+            self.assertEqual(end.exception.code, code)
+            self.assertIn("status 125", said.getvalue())
+            # What has been found is made shorter nevertheless
+            with mock.patch.object(fuzz.shutil, "copy"), \
+                    mock.patch.object(fuzz.subprocess, "run",
+                                      return_value=done):
+                self.assertFalse(fuzz.passed(bundle, fuzz.run(lab, [bundle])[0]))
 
     def test_one_is_silent(self):
         self.assertFalse(self.passes(f"echo {SAID}", 2))
