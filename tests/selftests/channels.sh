@@ -10,16 +10,17 @@
 
 ktap_print_header
 need 2
-for program in ethtool socat python3 taskset; do
+for program in ethtool socat python3 taskset ibv_asyncwatch ibv_ud_pingpong; do
 	command -v "$program" >/dev/null || skip "no $program"
 done
 [ "$(nproc)" -ge 2 ] || skip "one processor"
-ktap_set_plan 19
+ktap_set_plan 20
 trap restore EXIT
 configure || ktap_exit_fail_msg "cannot set up the netdevs"
 
 function=/sys/bus/pci/devices/${pci[0]}
 most=$(($(nproc) < 16 ? $(nproc) : 16))
+mtu=$(cat "/sys/class/net/$near/mtu")
 
 ping_far() { ping -c 3 -i 0.2 -W "$PATIENCE" "$far_ip"; }
 
@@ -163,6 +164,52 @@ in_traffic() {
 	done
 	end_blasts
 	ping_far && every && return $status
+}
+
+rdma_packets() { device tx_rdma_packets; }
+more_rdma() { [ "$(rdma_packets)" -ge $(($1 + 100)) ]; }
+
+listening() { ss -Hltn 'sport = :18515' | grep -q .; }
+
+# Each message waits for the one before, and one that is lost would not come again.
+start_datagrams() {
+	local many=100000000
+
+	ibv_ud_pingpong -e -d "$near_rdma" -g "$(gid_index "$near_rdma" "$near_ip")" \
+		-n $many >/dev/null &
+	datagrams=($!)
+	wait_for listening || return
+	ip netns exec "$ns" ibv_ud_pingpong -e -d "$far_rdma" \
+		-g "$(gid_index "$far_rdma" "$far_ip")" -n $many "$near_ip" >/dev/null &
+	datagrams+=($!)
+}
+
+# Settings as they were
+usual() {
+	channels "$most" && ethtool -G "$near" rx 1024 tx 512 && ethtool -K "$near" rxvlan on &&
+		ip link set "$near" mtu "$mtu"
+}
+
+# Queues are made anew, while RDMA goes on. It does not notice, and the link does not
+# go away.
+unnoticed() {
+	local changes status=0
+
+	changes=$(cat "/sys/class/net/$near/carrier_changes")
+	watch "$near_rdma" || return
+	start_datagrams && wait_for more_rdma "$(rdma_packets)" || status=1
+	channels 1 && ethtool -G "$near" rx 256 && ethtool -K "$near" rxvlan off &&
+		ip link set "$near" mtu 9000 && ip link set "$near" mtu 1500 || status=1
+	usual || status=1
+	wait_for more_rdma "$(rdma_packets)" || status=1
+	kill "${datagrams[@]}"
+	wait "${datagrams[@]}" 2>/dev/null
+	cat "$watched"
+	! grep -q IBV_EVENT_PORT "$watched" || status=1
+	end_watch
+	echo "carrier changes: $changes, then $(cat "/sys/class/net/$near/carrier_changes")"
+	[ "$(cat "/sys/class/net/$near/carrier_changes")" = "$changes" ] && ping_far &&
+		return $status
 }
 
 impossible_number() {
@@ -316,9 +363,9 @@ more_was_sent() { [ "$(sent)" -gt "$1" ]; }
 # The stack makes the segments of frames that the device would refuse. A request
 # that it refuses has all queues made anew.
 no_ip_version() {
-	local changes errors before header status=0
+	local restarts errors before header status=0
 
-	changes=$(cat "/sys/class/net/$near/carrier_changes")
+	restarts=$(device queue_restarts)
 	errors=$(near_sum tx_errors)
 	for header in "0x0800 0x65 20" "0x86dd 0x40 40"; do
 		before=$(sent)
@@ -327,16 +374,17 @@ no_ip_version() {
 	done
 	ping_far || status=1
 	echo "errors: $errors, then $(near_sum tx_errors)"
-	[ "$(near_sum tx_errors)" = "$errors" ] &&
-		[ "$(cat "/sys/class/net/$near/carrier_changes")" = "$changes" ] && return $status
+	echo "restarts: $restarts, then $(device queue_restarts)"
+	[ "$(near_sum tx_errors)" = "$errors" ] && [ -n "$restarts" ] &&
+		[ "$(device queue_restarts)" = "$restarts" ] && return $status
 }
 
 # One processor sends while another finds room for more. All frames have
 # completions of their own then.
 no_overrun() {
-	local changes overruns stops sender senders=() status=0
+	local restarts overruns stops sender senders=() status=0
 
-	changes=$(cat "/sys/class/net/$near/carrier_changes")
+	restarts=$(device queue_restarts)
 	overruns=$(device cq_overrun)
 	stops=$(stat tx 0 tx_stop)
 	for _ in 1 2 3; do
@@ -347,10 +395,10 @@ no_overrun() {
 		wait "$sender" || status=1
 	done
 	ping_far || status=1
-	echo "carrier changes: $changes, then $(cat "/sys/class/net/$near/carrier_changes")"
+	echo "restarts: $restarts, then $(device queue_restarts)"
 	echo "overruns: $overruns, then $(device cq_overrun)"
 	echo "stops: $stops, then $(stat tx 0 tx_stop)"
-	[ "$(cat "/sys/class/net/$near/carrier_changes")" = "$changes" ] &&
+	[ -n "$restarts" ] && [ "$(device queue_restarts)" = "$restarts" ] &&
 		[ -n "$overruns" ] && [ "$(device cq_overrun)" = "$overruns" ] &&
 		[ "$(stat tx 0 tx_stop)" -gt "$stops" ] && return $status
 }
@@ -440,6 +488,7 @@ result "queues that are no longer used count" sums_of_fewer
 result "another number of queues" another_number
 result "another number while it is down" another_while_down
 result "another number in traffic" in_traffic
+result "RDMA and the link do not notice" unnoticed
 result "a number that is impossible" impossible_number
 result "the table says which queue gets a frame" table
 result "a table keeps its queues" table_stays

@@ -316,19 +316,22 @@ survives() {
 }
 
 tx_errors() { cat "/sys/class/net/$near/statistics/tx_errors"; }
+restarts() { ethtool -S "$near" | sed -n 's/^ *queue_restarts: //p'; }
+restarted() { [ "$(restarts)" = $(($1 + 1)) ]; }
 
 # One frame cannot be sent. Only the network interface has new queues.
 unsent_frame() {
-	local before errors pinging status
+	local before errors known pinging status
 
 	before=$(failures '')
 	errors=$(tx_errors)
+	known=$(restarts)
 	watch "$near_rdma" || return
 	ping -q -i 0.2 "$far_ip" >/dev/null &
 	pinging=$!
-	nonsense unsent && rmmod nonsense && wait_for there && ping_far &&
+	nonsense unsent && rmmod nonsense && wait_for restarted "$known" && ping_far &&
 		[ "$(tx_errors)" = $((errors + 1)) ] && [ "$(failures '')" = "$before" ] &&
-		! saw_fatal
+		! saw_fatal && ! grep -q IBV_EVENT_PORT "$watched"
 	status=$?
 	kill "$pinging"
 	end_watch

@@ -155,9 +155,11 @@ kept_over_reset() {
 	frames 20 && wait_for counted xdp_drop $((before + 20 * lengths)) && ping_far
 }
 
+# The link stays up while queues are made for a program, and without one.
 another_in_traffic() {
-	local pinging status=0
+	local changes pinging status=0
 
+	changes=$(cat "/sys/class/net/$near/carrier_changes")
 	ping -q -i 0.01 "$far_ip" >/dev/null &
 	pinging=$!
 	for _ in 1 2 3; do
@@ -165,7 +167,8 @@ another_in_traffic() {
 	done
 	kill "$pinging"
 	wait "$pinging" 2>/dev/null
-	ping_far && return $status
+	[ "$(cat "/sys/class/net/$near/carrier_changes")" = "$changes" ] && ping_far &&
+		return $status
 }
 
 removed() {

@@ -29,7 +29,7 @@ static int mynic_get_link_ksettings(struct net_device *ndev,
 
 static int mynic_get_sset_count(struct net_device *ndev, int sset)
 {
-	return sset == ETH_SS_STATS ? MYNIC_NUM_STATS + MYNIC_NUM_XDP_STATS :
+	return sset == ETH_SS_STATS ? MYNIC_NUM_STATS + MYNIC_NUM_OWN_STATS :
 				      -EOPNOTSUPP;
 }
 
@@ -41,8 +41,8 @@ static void mynic_get_strings(struct net_device *ndev, u32 sset, u8 *data)
 		return;
 	for (i = 0; i < MYNIC_NUM_STATS; i++)
 		ethtool_puts(&data, mynic_stat_descs[i].name);
-	for (i = 0; i < MYNIC_NUM_XDP_STATS; i++)
-		ethtool_puts(&data, mynic_xdp_stat_names[i]);
+	for (i = 0; i < MYNIC_NUM_OWN_STATS; i++)
+		ethtool_puts(&data, mynic_own_stat_names[i]);
 }
 
 static void mynic_get_ethtool_stats(struct net_device *ndev,
@@ -50,7 +50,7 @@ static void mynic_get_ethtool_stats(struct net_device *ndev,
 {
 	if (mynic_netdev_query_stats(ndev, data))
 		memset(data, 0, MYNIC_NUM_STATS * sizeof(*data));
-	mynic_stats_xdp(netdev_priv(ndev), data + MYNIC_NUM_STATS);
+	mynic_stats_own(netdev_priv(ndev), data + MYNIC_NUM_STATS);
 }
 
 /* Settings of a channel. Those of channel 0 are shown for the interface. */

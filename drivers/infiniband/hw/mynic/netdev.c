@@ -21,9 +21,13 @@
 #define MYNIC_MIN_START_PAUSE (HZ / 4)
 #define MYNIC_MAX_START_PAUSE (30 * HZ)
 
+/* The watchdog does not know of queues that are being made anew. */
 static void mynic_tx_timeout(struct net_device *ndev, unsigned int queue)
 {
-	mynic_fail_device(mynic_netdev_mdev(ndev), "it sends no frames");
+	struct mynic_netdev *nd = netdev_priv(ndev);
+
+	if (!mynic_tx_idle(&nd->channels[queue]))
+		mynic_fail_device(nd->mdev, "it sends no frames");
 }
 
 /* Filters and link */
@@ -175,9 +179,6 @@ static int mynic_netdev_start(struct mynic_netdev *nd)
 	ret = mynic_create_channels(nd);
 	if (ret)
 		goto err;
-	ret = mynic_update_rx_mode(nd);
-	if (ret)
-		goto err_rss;
 	ret = mynic_start_channels(nd);
 	if (ret)
 		goto err_rss;
@@ -185,9 +186,14 @@ static int mynic_netdev_start(struct mynic_netdev *nd)
 				    nd->ndev->mtu);
 	if (ret)
 		goto err_channels;
+	nd->port_up = true;
+	/* The port may have been up before. This lets frames in. */
+	ret = mynic_update_rx_mode(nd);
+	if (ret)
+		goto err_channels;
 	/* Pairs with the acquire in mynic_tx_ready() */
 	smp_store_release(&nd->running, true);
-	netif_tx_start_all_queues(nd->ndev);
+	netif_tx_wake_all_queues(nd->ndev);
 	/* Changes while they were disabled have not been scheduled. */
 	enable_and_queue_work(system_percpu_wq, &nd->link_work);
 	enable_and_queue_work(system_percpu_wq, &nd->rx_mode_work);
@@ -205,7 +211,11 @@ err:
 	return ret;
 }
 
-static void mynic_netdev_stop(struct mynic_netdev *nd)
+/*
+ * The queues go, to be made anew. The port stays as it is, so that RDMA does not
+ * notice, and nor does who watches the carrier.
+ */
+static void mynic_netdev_pause(struct mynic_netdev *nd)
 {
 	struct mynic_dev *mdev = nd->mdev;
 
@@ -213,20 +223,30 @@ static void mynic_netdev_stop(struct mynic_netdev *nd)
 		goto out;
 	/* netif_tx_disable() waits for all that have not seen this. */
 	WRITE_ONCE(nd->running, false);
+	/* Frames wait in the stack from now on. */
+	netif_tx_disable(nd->ndev);
 	disable_work_sync(&nd->link_work);
 	disable_work_sync(&nd->rx_mode_work);
-	netif_carrier_off(nd->ndev);
-	/* In this order, because polling wakes the transmit queues. */
 	mynic_stop_channels(nd, nd->setup.num_channels);
+	/* A poll may have woken a queue. */
 	netif_tx_disable(nd->ndev);
-	/* Errors do not matter, because the QP is destroyed next. */
-	mynic_cmd_modify_port(mdev, false, nd->ndev->dev_addr, nd->ndev->mtu);
+	/* An error does not matter, because the QP is destroyed next. */
 	mynic_cmd_set_rx(mdev, nd->rss.qpn, 0, NULL, 0);
 	mynic_rss_destroy(nd, &nd->rss);
 	mynic_destroy_channels(nd, nd->setup.num_channels);
 out:
 	/* A restart that is still to come was for these queues. */
 	WRITE_ONCE(nd->broken, false);
+}
+
+static void mynic_netdev_stop(struct mynic_netdev *nd)
+{
+	mynic_netdev_pause(nd);
+	netif_carrier_off(nd->ndev);
+	if (nd->port_up)
+		mynic_cmd_modify_port(nd->mdev, false, nd->ndev->dev_addr,
+				      nd->ndev->mtu);
+	nd->port_up = false;
 }
 
 /*
@@ -237,6 +257,8 @@ static int mynic_netdev_start_later(struct mynic_netdev *nd)
 {
 	int ret = mynic_netdev_start(nd);
 
+	if (ret)
+		netif_carrier_off(nd->ndev);
 	if (ret != -ENOMEM && ret != -EBUSY)
 		return ret;
 	if (!nd->start_pause && net_ratelimit())
@@ -256,9 +278,11 @@ static void mynic_netdev_must_start(struct mynic_netdev *nd)
 
 static void mynic_netdev_restart(struct mynic_netdev *nd)
 {
-	if (nd->running)
+	if (nd->running) {
 		netdev_warn_once(nd->ndev, "queues are made again\n");
-	mynic_netdev_stop(nd);
+		nd->restarts++;
+	}
+	mynic_netdev_pause(nd);
 	mynic_netdev_must_start(nd);
 }
 
@@ -334,7 +358,7 @@ int mynic_netdev_change(struct mynic_netdev *nd,
 
 	ASSERT_RTNL();
 	if (running)
-		mynic_netdev_stop(nd);
+		mynic_netdev_pause(nd);
 	ret = mynic_use_setup(nd, setup);
 	if (!running) {
 		if (!ret)
@@ -380,7 +404,12 @@ out:
 
 static int mynic_open(struct net_device *ndev)
 {
-	return mynic_netdev_start(netdev_priv(ndev));
+	struct mynic_netdev *nd = netdev_priv(ndev);
+	int ret = mynic_netdev_start(nd);
+
+	if (ret)
+		mynic_netdev_stop(nd);
+	return ret;
 }
 
 static int mynic_close(struct net_device *ndev)
@@ -398,7 +427,7 @@ static int mynic_set_mac_address(struct net_device *ndev, void *addr)
 	ret = eth_prepare_mac_addr_change(ndev, addr);
 	if (ret)
 		return ret;
-	if (nd->running) {
+	if (nd->port_up) {
 		ret = mynic_cmd_modify_port(nd->mdev, true, sa->sa_data,
 					    ndev->mtu);
 		if (ret)
@@ -413,7 +442,7 @@ static int mynic_change_mtu(struct net_device *ndev, int mtu)
 	struct mynic_netdev *nd = netdev_priv(ndev);
 	int ret;
 
-	if (nd->running) {
+	if (nd->port_up) {
 		ret = mynic_cmd_modify_port(nd->mdev, true, ndev->dev_addr,
 					    mtu);
 		if (ret)
@@ -452,7 +481,7 @@ static void mynic_end_xdp(struct mynic_netdev *nd,
 	bool running = nd->running;
 
 	if (running)
-		mynic_netdev_stop(nd);
+		mynic_netdev_pause(nd);
 	nd->setup = *setup;
 	if (running)
 		mynic_netdev_must_start(nd);

@@ -253,9 +253,13 @@ struct mynic_ptp {
  * @macs: buffer for the device's receive filters; used by whoever may set them
  * @running: whether the queues exist. Changes under the RTNL. Transmission reads
  *	it without, as frames may come though a start has failed.
+ * @port_up: whether the device's port is up, with MAC and MTU of the interface.
+ *	It can be while there are no queues; protected by the RTNL
  * @start_pause: jiffies between attempts to start, 0 if the last one succeeded;
  *	protected by the RTNL
  * @broken: the queues that exist have failed, or there was no memory for queues
+ * @restarts: how often queues have failed and were made anew; changes under the
+ *	RTNL
  * @restart_work: recreates the queues if they are @broken
  * @stats_work: reads the device's counters; disabled unless it is attached
  * @stats_lock: serialises reading; protects @drops
@@ -283,8 +287,10 @@ struct mynic_netdev {
 	struct bpf_prog *xdp_prog;
 	struct mynic_rx_mac macs[MYNIC_RX_MAX_MACS];
 	bool running;
+	bool port_up;
 	unsigned long start_pause;
 	bool broken;
+	u64 restarts;
 	struct delayed_work restart_work;
 	struct work_struct stats_work;
 	struct mutex stats_lock; /* drops */
@@ -348,6 +354,7 @@ netdev_tx_t mynic_start_xmit(struct sk_buff *skb, struct net_device *ndev);
 bool mynic_tx_send_xdp(struct mynic_channel *ch, struct xdp_frame *frame,
 		       bool own);
 bool mynic_tx_ready(const struct mynic_channel *ch);
+bool mynic_tx_idle(const struct mynic_channel *ch);
 void mynic_tx_flush(struct mynic_channel *ch);
 struct netdev_queue *mynic_tx_queue(const struct mynic_channel *ch);
 struct mynic_polled mynic_tx_poll(struct mynic_channel *ch, int budget);
@@ -429,20 +436,21 @@ int mynic_netdev_change_rss(struct mynic_netdev *nd,
 
 /* Statistics */
 
-/* Those of XDP in "ethtool -S" */
-enum mynic_xdp_stat {
+/* Those of the driver in "ethtool -S" */
+enum mynic_own_stat {
+	MYNIC_QUEUE_RESTARTS,
 	MYNIC_XDP_DROP,
 	MYNIC_XDP_TX,
 	MYNIC_XDP_REDIRECT,
 	MYNIC_XDP_FAILED,
-	MYNIC_NUM_XDP_STATS
+	MYNIC_NUM_OWN_STATS
 };
 
-extern const char *const mynic_xdp_stat_names[MYNIC_NUM_XDP_STATS];
+extern const char *const mynic_own_stat_names[MYNIC_NUM_OWN_STATS];
 
 void mynic_stats_init(struct mynic_netdev *nd);
-void mynic_stats_xdp(const struct mynic_netdev *nd,
-		     u64 values[MYNIC_NUM_XDP_STATS]);
+void mynic_stats_own(const struct mynic_netdev *nd,
+		     u64 values[MYNIC_NUM_OWN_STATS]);
 void mynic_stats_fini(struct mynic_netdev *nd);
 void mynic_stats_forget(struct mynic_netdev *nd);
 void mynic_get_stats64(struct net_device *ndev,

@@ -88,20 +88,23 @@ void mynic_get_stats64(struct net_device *ndev, struct rtnl_link_stats64 *stats)
 	schedule_work(&nd->stats_work);
 }
 
-const char *const mynic_xdp_stat_names[MYNIC_NUM_XDP_STATS] = {
+const char *const mynic_own_stat_names[MYNIC_NUM_OWN_STATS] = {
+	[MYNIC_QUEUE_RESTARTS] = "queue_restarts",
 	[MYNIC_XDP_DROP] = "xdp_drop",
 	[MYNIC_XDP_TX] = "xdp_tx",
 	[MYNIC_XDP_REDIRECT] = "xdp_redirect",
 	[MYNIC_XDP_FAILED] = "xdp_failed",
 };
 
-void mynic_stats_xdp(const struct mynic_netdev *nd,
-		     u64 values[MYNIC_NUM_XDP_STATS])
+/* The RTNL is held. */
+void mynic_stats_own(const struct mynic_netdev *nd,
+		     u64 values[MYNIC_NUM_OWN_STATS])
 {
 	const struct mynic_rx_stats *rx;
 	unsigned int i;
 
-	memset(values, 0, MYNIC_NUM_XDP_STATS * sizeof(*values));
+	memset(values, 0, MYNIC_NUM_OWN_STATS * sizeof(*values));
+	values[MYNIC_QUEUE_RESTARTS] = nd->restarts;
 	for (i = 0; i < nd->max_channels; i++) {
 		rx = &nd->channels[i].rx_stats;
 		values[MYNIC_XDP_DROP] += u64_stats_read(&rx->xdp_drop);

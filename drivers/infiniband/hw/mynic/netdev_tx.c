@@ -419,6 +419,13 @@ bool mynic_tx_ready(const struct mynic_channel *ch)
 	       !mynic_dead(nd->mdev);
 }
 
+/* Return: whether the device has no frame to send. */
+bool mynic_tx_idle(const struct mynic_channel *ch)
+{
+	return !mynic_tx_ready(ch) ||
+	       READ_ONCE(ch->tx_next) == READ_ONCE(ch->qp.sq.ci);
+}
+
 netdev_tx_t mynic_start_xmit(struct sk_buff *skb, struct net_device *ndev)
 {
 	struct mynic_netdev *nd = netdev_priv(ndev);
@@ -635,7 +642,7 @@ static void mynic_tx_wake(struct mynic_channel *ch,
 	/* Pairs with the barrier in mynic_tx_stop() */
 	smp_mb();
 	/* A queue that was full goes on when a quarter of it is free. */
-	if (netif_tx_queue_stopped(txq) &&
+	if (netif_tx_queue_stopped(txq) && READ_ONCE(ch->nd->running) &&
 	    READ_ONCE(ch->tx_next) - end->next <= num_slots - num_slots / 4) {
 		netif_tx_wake_queue(txq);
 		u64_stats_inc(&ch->tx_stats.wake);
