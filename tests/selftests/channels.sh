@@ -14,7 +14,7 @@ for program in ethtool socat python3 taskset ibv_asyncwatch ibv_ud_pingpong; do
 	command -v "$program" >/dev/null || skip "no $program"
 done
 [ "$(nproc)" -ge 2 ] || skip "one processor"
-ktap_set_plan 20
+ktap_set_plan 21
 trap restore EXIT
 configure || ktap_exit_fail_msg "cannot set up the netdevs"
 
@@ -210,6 +210,19 @@ unnoticed() {
 	echo "carrier changes: $changes, then $(cat "/sys/class/net/$near/carrier_changes")"
 	[ "$(cat "/sys/class/net/$near/carrier_changes")" = "$changes" ] && ping_far &&
 		return $status
+}
+
+# Bytes that the interface has for frames that will come
+buffers() { "$here/qstats" "$near" | awk '$1 == "pool" { sum += $3 } END { print sum + 0 }'; }
+
+by_mtu() {
+	local large small status=0
+
+	ip link set "$near" mtu 9000 && large=$(buffers) &&
+		ip link set "$near" mtu 1500 && small=$(buffers) || status=1
+	echo "MTU 9000: $large bytes, MTU 1500: $small"
+	ping_far && [ "$small" -gt 0 ] && [ "$large" -gt "$small" ] || status=1
+	usual && return $status
 }
 
 impossible_number() {
@@ -489,6 +502,7 @@ result "another number of queues" another_number
 result "another number while it is down" another_while_down
 result "another number in traffic" in_traffic
 result "RDMA and the link do not notice" unnoticed
+result "the buffers are for the MTU" by_mtu
 result "a number that is impossible" impossible_number
 result "the table says which queue gets a frame" table
 result "a table keeps its queues" table_stays

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * qstats NETDEV: prints the kernel's statistics of each queue, and of the whole
- * interface, a line each. The family "netdev" of generic netlink has them.
+ * qstats NETDEV: prints the kernel's statistics of each queue, of the whole
+ * interface, and of its page pools, a line each. The family "netdev" of generic
+ * netlink has them.
  * channels.sh runs this.
  */
 #include <linux/genetlink.h>
 #include <linux/netdev.h>
 #include <net/if.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -95,6 +97,47 @@ static void print_one(int type, __u64 value, void *context)
 		printf(" %s %llu", names[type], value);
 }
 
+/* What a message says of a page pool */
+struct pool {
+	__u64 ifindex;
+	__u64 bytes;
+	bool detached;
+};
+
+static void take_pool(int type, __u64 value, void *context)
+{
+	struct pool *pool = context;
+
+	if (type == NETDEV_A_PAGE_POOL_IFINDEX)
+		pool->ifindex = value;
+	else if (type == NETDEV_A_PAGE_POOL_INFLIGHT_MEM)
+		pool->bytes = value;
+	else if (type == NETDEV_A_PAGE_POOL_DETACH_TIME)
+		pool->detached = true;
+}
+
+static void print_queue(const struct nlmsghdr *nlh, __u32 ifindex)
+{
+	walk(nlh, print_one, NULL);
+	printf("\n");
+}
+
+static void print_all(const struct nlmsghdr *nlh, __u32 ifindex)
+{
+	printf("all");
+	print_queue(nlh, ifindex);
+}
+
+/* The kernel tells of the pools of all interfaces. */
+static void print_pool(const struct nlmsghdr *nlh, __u32 ifindex)
+{
+	struct pool pool = { 0 };
+
+	walk(nlh, take_pool, &pool);
+	if (pool.ifindex == ifindex && !pool.detached)
+		printf("pool bytes %llu\n", pool.bytes);
+}
+
 static int get_family(int fd)
 {
 	struct request req = make_request(GENL_ID_CTRL, CTRL_CMD_GETFAMILY, 0);
@@ -109,18 +152,14 @@ static int get_family(int fd)
 	return family;
 }
 
-static int dump(int fd, int family, __u32 ifindex, __u64 scope)
+static int dump(int fd, const struct request *req, __u32 ifindex,
+		void (*print)(const struct nlmsghdr *nlh, __u32 ifindex))
 {
-	struct request req =
-		make_request(family, NETDEV_CMD_QSTATS_GET, NLM_F_DUMP);
 	struct nlmsghdr *nlh;
 	char buf[32768];
 	ssize_t len;
 
-	put(&req, NETDEV_A_QSTATS_IFINDEX, &ifindex, sizeof(ifindex));
-	if (scope)
-		put(&req, NETDEV_A_QSTATS_SCOPE, &scope, sizeof(scope));
-	if (send(fd, &req, req.nlh.nlmsg_len, 0) < 0)
+	if (send(fd, req, req->nlh.nlmsg_len, 0) < 0)
 		return -1;
 	for (;;) {
 		len = recv(fd, buf, sizeof(buf), 0);
@@ -132,11 +171,28 @@ static int dump(int fd, int family, __u32 ifindex, __u64 scope)
 				return -1;
 			if (nlh->nlmsg_type == NLMSG_DONE)
 				return *(int *)NLMSG_DATA(nlh);
-			printf("%s", scope ? "" : "all");
-			walk(nlh, print_one, NULL);
-			printf("\n");
+			print(nlh, ifindex);
 		}
 	}
+}
+
+static int dump_queues(int fd, int family, __u32 ifindex, __u64 scope)
+{
+	struct request req =
+		make_request(family, NETDEV_CMD_QSTATS_GET, NLM_F_DUMP);
+
+	put(&req, NETDEV_A_QSTATS_IFINDEX, &ifindex, sizeof(ifindex));
+	if (scope)
+		put(&req, NETDEV_A_QSTATS_SCOPE, &scope, sizeof(scope));
+	return dump(fd, &req, ifindex, scope ? print_queue : print_all);
+}
+
+static int dump_pools(int fd, int family, __u32 ifindex)
+{
+	const struct request req =
+		make_request(family, NETDEV_CMD_PAGE_POOL_GET, NLM_F_DUMP);
+
+	return dump(fd, &req, ifindex, print_pool);
 }
 
 int main(int argc, char **argv)
@@ -149,8 +205,9 @@ int main(int argc, char **argv)
 		fprintf(stderr, "usage: qstats NETDEV\n");
 		return 2;
 	}
-	if (dump(fd, family, ifindex, NETDEV_QSTATS_SCOPE_QUEUE) ||
-	    dump(fd, family, ifindex, 0)) {
+	if (dump_queues(fd, family, ifindex, NETDEV_QSTATS_SCOPE_QUEUE) ||
+	    dump_queues(fd, family, ifindex, 0) ||
+	    dump_pools(fd, family, ifindex)) {
 		fprintf(stderr, "no statistics of queues\n");
 		return 1;
 	}

@@ -183,7 +183,7 @@ static int mynic_netdev_start(struct mynic_netdev *nd)
 	if (ret)
 		goto err_rss;
 	ret = mynic_cmd_modify_port(mdev, true, nd->ndev->dev_addr,
-				    nd->ndev->mtu);
+				    nd->setup.mtu);
 	if (ret)
 		goto err_channels;
 	nd->port_up = true;
@@ -245,7 +245,7 @@ static void mynic_netdev_stop(struct mynic_netdev *nd)
 	netif_carrier_off(nd->ndev);
 	if (nd->port_up)
 		mynic_cmd_modify_port(nd->mdev, false, nd->ndev->dev_addr,
-				      nd->ndev->mtu);
+				      nd->setup.mtu);
 	nd->port_up = false;
 }
 
@@ -429,7 +429,7 @@ static int mynic_set_mac_address(struct net_device *ndev, void *addr)
 		return ret;
 	if (nd->port_up) {
 		ret = mynic_cmd_modify_port(nd->mdev, true, sa->sa_data,
-					    ndev->mtu);
+					    nd->setup.mtu);
 		if (ret)
 			return ret;
 	}
@@ -440,15 +440,20 @@ static int mynic_set_mac_address(struct net_device *ndev, void *addr)
 static int mynic_change_mtu(struct net_device *ndev, int mtu)
 {
 	struct mynic_netdev *nd = netdev_priv(ndev);
-	int ret;
+	struct mynic_setup setup = nd->setup;
+	int ret = 0;
 
-	if (nd->port_up) {
+	setup.mtu = mtu;
+	if (nd->running && !mynic_rx_same_pages(&nd->setup, &setup))
+		ret = mynic_netdev_change(nd, &setup);
+	else if (nd->port_up)
 		ret = mynic_cmd_modify_port(nd->mdev, true, ndev->dev_addr,
 					    mtu);
-		if (ret)
-			return ret;
-	}
+	if (ret)
+		return ret;
+	nd->setup.mtu = mtu;
 	WRITE_ONCE(ndev->mtu, mtu);
+	mynic_netdev_try_again(nd);
 	return 0;
 }
 
@@ -572,6 +577,7 @@ static struct mynic_setup mynic_learn_limits(struct mynic_netdev *nd)
 		.num_channels = nd->usable_channels,
 		.rx_slots = min(MYNIC_RX_SLOTS, nd->max_slots),
 		.tx_slots = min(MYNIC_TX_SLOTS, nd->max_slots),
+		.mtu = nd->ndev->mtu,
 		.vlan_strip = true,
 	};
 }

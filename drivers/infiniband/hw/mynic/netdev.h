@@ -198,6 +198,7 @@ struct mynic_rss {
  * @num_channels: channels in use
  * @rx_slots: slots of each receive ring, a power of two
  * @tx_slots: slots of each send ring, a power of two
+ * @mtu: the MTU, for which the buffers are large enough
  * @vlan_strip: the device takes VLAN tags out of received frames
  * @xdp: a program sees received frames, each of which is in one page
  */
@@ -205,6 +206,7 @@ struct mynic_setup {
 	unsigned int num_channels;
 	u32 rx_slots;
 	u32 tx_slots;
+	u32 mtu;
 	bool vlan_strip;
 	bool xdp;
 };
@@ -253,8 +255,9 @@ struct mynic_ptp {
  * @macs: buffer for the device's receive filters; used by whoever may set them
  * @running: whether the queues exist. Changes under the RTNL. Transmission reads
  *	it without, as frames may come though a start has failed.
- * @port_up: whether the device's port is up, with MAC and MTU of the interface.
- *	It can be while there are no queues; protected by the RTNL
+ * @port_up: whether the device's port is up, with the MAC of the interface and
+ *	the MTU of @setup. It can be while there are no queues; protected by the
+ *	RTNL
  * @start_pause: jiffies between attempts to start, 0 if the last one succeeded;
  *	protected by the RTNL
  * @broken: the queues that exist have failed, or there was no memory for queues
@@ -265,8 +268,8 @@ struct mynic_ptp {
  * @stats_lock: serialises reading; protects @drops
  * @drops: frames that never came here, by reason
  * @ptp: the clock
- * @setup: what the queues are made with; changes under the RTNL while there are
- *	none
+ * @setup: what the queues are made with; changes under the RTNL and, but for
+ *	the MTU, while there are none
  * @max_slots: slots that a ring may have
  * @usable_channels: channels that the device has room for
  * @max_channels: channels that there may be
@@ -365,6 +368,8 @@ struct mynic_polled mynic_tx_poll(struct mynic_channel *ch, int budget);
 #define MYNIC_RX_MAX_SGE 3
 
 u32 mynic_rx_max_size(bool xdp);
+bool mynic_rx_same_pages(const struct mynic_setup *setup,
+			 const struct mynic_setup *other);
 int mynic_rx_alloc(struct mynic_channel *ch);
 void mynic_rx_free(struct mynic_channel *ch);
 void mynic_rx_post_all(struct mynic_channel *ch);

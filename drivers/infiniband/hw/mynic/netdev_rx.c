@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
  * Reception of the network interface. A receive request has a head, which
- * becomes the linear part of an skb, and pages for the rest of the largest
- * frame. With an XDP program, the head is a page, and there is nothing behind it.
+ * becomes the linear part of an skb, and pages for the rest of a frame of the
+ * MTU. With an XDP program, the head is a page, and there is nothing behind it.
  * What a frame fills goes to the stack, and is replaced. The stack gives
  * it back to the page pool. A short frame is copied, and its buffer stays.
  */
@@ -40,7 +40,7 @@ struct mynic_rx_buf {
  * @head_size: bytes of a head, with what the stack adds
  * @headroom: bytes before the frame
  * @room: bytes of the frame in a head
- * @max_len: bytes of the longest frame
+ * @max_len: bytes of the longest frame that there may be
  * @num_pages: pages of a buffer behind its head
  * @num_slots: slots of the ring
  * @rx: by slot
@@ -57,12 +57,10 @@ struct mynic_rx_bufs {
 	struct mynic_rx_buf rx[] __counted_by(num_slots);
 };
 
-/* Pages of a frame of @len bytes behind its head */
-static unsigned int mynic_rx_num_pages(const struct mynic_rx_bufs *bufs,
-				       u32 len)
+/* Pages of a frame of @len bytes behind its head, which has @room for it */
+static unsigned int mynic_rx_num_pages(u32 room, u32 len)
 {
-	return len <= bufs->room ? 0 :
-				   DIV_ROUND_UP(len - bufs->room, PAGE_SIZE);
+	return len <= room ? 0 : DIV_ROUND_UP(len - room, PAGE_SIZE);
 }
 
 static u32 mynic_rx_head_size(bool xdp)
@@ -81,7 +79,21 @@ static u32 mynic_rx_room(bool xdp)
 	       mynic_rx_headroom(xdp);
 }
 
-/* Bytes of the longest frame that the buffers can have */
+/* Pages behind the head of each buffer */
+static unsigned int mynic_rx_setup_pages(const struct mynic_setup *setup)
+{
+	return mynic_rx_num_pages(mynic_rx_room(setup->xdp),
+				  setup->mtu + VLAN_ETH_HLEN);
+}
+
+/* Return: whether the buffers for one MTU are those for the other, too. */
+bool mynic_rx_same_pages(const struct mynic_setup *setup,
+			 const struct mynic_setup *other)
+{
+	return mynic_rx_setup_pages(setup) == mynic_rx_setup_pages(other);
+}
+
+/* Bytes of the longest frame that buffers can have */
 u32 mynic_rx_max_size(bool xdp)
 {
 	return mynic_rx_room(xdp) + (xdp ? 0 : MYNIC_RX_MAX_PAGES * PAGE_SIZE);
@@ -185,8 +197,9 @@ static struct mynic_rx_bufs *mynic_rx_create(struct mynic_channel *ch)
 	bufs->head_size = mynic_rx_head_size(setup->xdp);
 	bufs->headroom = mynic_rx_headroom(setup->xdp);
 	bufs->room = mynic_rx_room(setup->xdp);
-	bufs->max_len = min(ch->nd->max_frame, mynic_rx_max_size(setup->xdp));
-	bufs->num_pages = mynic_rx_num_pages(bufs, bufs->max_len);
+	bufs->num_pages = mynic_rx_setup_pages(setup);
+	bufs->max_len = min_t(u32, ch->nd->max_frame,
+			      bufs->room + bufs->num_pages * PAGE_SIZE);
 	pool = mynic_rx_create_pool(ch, bufs->num_pages);
 	if (IS_ERR(pool)) {
 		kvfree(bufs);
@@ -315,7 +328,7 @@ static struct sk_buff *mynic_rx_take(struct mynic_channel *ch,
 				     struct mynic_rx_buf *buf, u32 len)
 {
 	const struct mynic_rx_bufs *bufs = ch->rx_bufs;
-	unsigned int num_pages = mynic_rx_num_pages(bufs, len), i;
+	unsigned int num_pages = mynic_rx_num_pages(bufs->room, len), i;
 	struct page_pool *pool = bufs->pool;
 	u32 part = min(len, bufs->room);
 	struct mynic_rx_buf fresh;
