@@ -30,6 +30,10 @@
 /* A sample is passed by value. */
 #define net_dim(dim, sample) net_dim(dim, *(sample))
 
+/* NAPI has no settings of its own that could be kept. */
+#define netif_napi_add_config(dev, napi, poll, index) \
+	netif_napi_add(dev, napi, poll)
+
 #endif
 
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 14, 0)

@@ -14,7 +14,7 @@ for program in ethtool socat python3 taskset ibv_asyncwatch ibv_ud_pingpong; do
 	command -v "$program" >/dev/null || skip "no $program"
 done
 [ "$(nproc)" -ge 2 ] || skip "one processor"
-ktap_set_plan 21
+ktap_set_plan 22
 trap restore EXIT
 configure || ktap_exit_fail_msg "cannot set up the netdevs"
 
@@ -223,6 +223,20 @@ by_mtu() {
 	echo "MTU 9000: $large bytes, MTU 1500: $small"
 	ping_far && [ "$small" -gt 0 ] && [ "$large" -gt "$small" ] || status=1
 	usual && return $status
+}
+
+# NAPIs of all queues
+napis() { "$here/qstats" "$near" | grep '^napi '; }
+
+# Who asks the kernel to poll for a socket, or sets how a NAPI polls, names it by its number
+same_napis() {
+	local before status=0
+
+	before=$(napis)
+	echo "$before"
+	[ "$(grep -c 'id [1-9]' <<<"$before")" = $((2 * most)) ] && channels 1 || status=1
+	usual && [ "$(napis)" = "$before" ] && reset && [ "$(napis)" = "$before" ] &&
+		return $status
 }
 
 impossible_number() {
@@ -503,6 +517,7 @@ result "another number while it is down" another_while_down
 result "another number in traffic" in_traffic
 result "RDMA and the link do not notice" unnoticed
 result "the buffers are for the MTU" by_mtu
+result "NAPIs stay the same" same_napis
 result "a number that is impossible" impossible_number
 result "the table says which queue gets a frame" table
 result "a table keeps its queues" table_stays

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
  * qstats NETDEV: prints the kernel's statistics of each queue, of the whole
- * interface, and of its page pools, a line each. The family "netdev" of generic
- * netlink has them.
+ * interface, and of its page pools, and which NAPI polls a queue, a line each.
+ * The family "netdev" of generic netlink has them.
  * channels.sh runs this.
  */
 #include <linux/genetlink.h>
@@ -95,6 +95,23 @@ static void print_one(int type, __u64 value, void *context)
 		printf(" queue %llu", value);
 	else if (type <= NETDEV_A_QSTATS_MAX && names[type])
 		printf(" %s %llu", names[type], value);
+}
+
+static void print_napi(int type, __u64 value, void *context)
+{
+	if (type == NETDEV_A_QUEUE_TYPE)
+		printf(" %s", value == NETDEV_QUEUE_TYPE_RX ? "rx" : "tx");
+	else if (type == NETDEV_A_QUEUE_ID)
+		printf(" queue %llu", value);
+	else if (type == NETDEV_A_QUEUE_NAPI_ID)
+		printf(" id %llu", value);
+}
+
+static void print_queue_napi(const struct nlmsghdr *nlh, __u32 ifindex)
+{
+	printf("napi");
+	walk(nlh, print_napi, NULL);
+	printf("\n");
 }
 
 /* What a message says of a page pool */
@@ -195,6 +212,15 @@ static int dump_pools(int fd, int family, __u32 ifindex)
 	return dump(fd, &req, ifindex, print_pool);
 }
 
+static int dump_napis(int fd, int family, __u32 ifindex)
+{
+	struct request req =
+		make_request(family, NETDEV_CMD_QUEUE_GET, NLM_F_DUMP);
+
+	put(&req, NETDEV_A_QUEUE_IFINDEX, &ifindex, sizeof(ifindex));
+	return dump(fd, &req, ifindex, print_queue_napi);
+}
+
 int main(int argc, char **argv)
 {
 	__u32 ifindex = argc == 2 ? if_nametoindex(argv[1]) : 0;
@@ -207,7 +233,8 @@ int main(int argc, char **argv)
 	}
 	if (dump_queues(fd, family, ifindex, NETDEV_QSTATS_SCOPE_QUEUE) ||
 	    dump_queues(fd, family, ifindex, 0) ||
-	    dump_pools(fd, family, ifindex)) {
+	    dump_pools(fd, family, ifindex) ||
+	    dump_napis(fd, family, ifindex)) {
 		fprintf(stderr, "no statistics of queues\n");
 		return 1;
 	}

@@ -258,7 +258,7 @@ void mynic_channel_init(struct mynic_netdev *nd, unsigned int index)
 	ch->index = index;
 	mynic_moder_init(&ch->rx_moder, nd->mdev, &ch->rx_cq, true);
 	mynic_moder_init(&ch->tx_moder, nd->mdev, &ch->tx_cq, false);
-	netif_napi_add(nd->ndev, &ch->napi, mynic_poll);
+	netif_napi_add_config(nd->ndev, &ch->napi, mynic_poll, index);
 }
 
 /* Make the queues. They can work, but the interface gives them nothing yet. */
