@@ -77,6 +77,9 @@ class Passing(Directory):
         self.assertTrue(self.passes(f"echo {SAID}"))
         self.assertTrue(self.passes(f"echo {SAID}; echo {SAID}", 2))
 
+    def test_nothing_is_written_meanwhile(self):
+        self.assertTrue(self.passes(f"echo {SAID}; [ -e a.out ] && [ ! -s a.out ]"))
+
     def test_crash(self):
         self.assertFalse(self.passes("kill -SEGV $$"))
         self.assertFalse(self.passes(f"echo {SAID}; kill -SEGV $$"))
