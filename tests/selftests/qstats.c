@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
  * qstats NETDEV: prints the kernel's statistics of each queue, of the whole
- * interface, and of its page pools, and which NAPI polls a queue, a line each.
- * The family "netdev" of generic netlink has them.
+ * interface, and of its page pools, a line each. Lines that begin with "napi" tell
+ * who polls a queue. The family "netdev" of generic netlink has all of this.
  * channels.sh runs this.
  */
 #include <linux/genetlink.h>
