@@ -346,7 +346,7 @@ static bool admin_run_one(struct nic *nic)
 	call.cpl.id = call.cmd.id;
 	call.cpl.opcode = call.cmd.opcode;
 	call.cpl.phase = ~(aq->cpl >> aq->log_size) & 1;
-	publish(cpl, &call.cpl, sizeof(call.cpl));
+	buf_publish(cpl, &call.cpl, sizeof(call.cpl));
 	nic->faults.command_met = false;
 	/* A rule may have waited for what the command has made */
 	if (nic_fault_waits(nic, NIC_FAULT_ON_NOW))

@@ -121,10 +121,10 @@ static bool flow_get_ipv4(const struct layer *layer, struct header *header)
 
 	if (!ip)
 		return false;
-	fragment = get_be16(ip + 6);
+	fragment = headers_load_be16(ip + 6);
 	header->ipv4 = (struct mynic_flow_ipv4){
-		.saddr = htobe32(get_be32(ip + 12)),
-		.daddr = htobe32(get_be32(ip + 16)),
+		.saddr = htobe32(headers_load_be32(ip + 12)),
+		.daddr = htobe32(headers_load_be32(ip + 16)),
 		.proto = ip[9],
 		.tos = ip[1],
 		.ttl = ip[8],
@@ -144,9 +144,9 @@ static bool flow_get_ipv6(const struct layer *layer, struct header *header)
 		return false;
 	memcpy(header->ipv6.saddr, ip + 8, sizeof(header->ipv6.saddr));
 	memcpy(header->ipv6.daddr, ip + 24, sizeof(header->ipv6.daddr));
-	header->ipv6.flow_label = htobe32(get_be32(ip) & 0xfffff);
+	header->ipv6.flow_label = htobe32(headers_load_be32(ip) & 0xfffff);
 	header->ipv6.next_header = ip[6];
-	header->ipv6.traffic_class = get_be32(ip) >> 20;
+	header->ipv6.traffic_class = headers_load_be32(ip) >> 20;
 	header->ipv6.hop_limit = ip[7];
 	return true;
 }
@@ -156,8 +156,8 @@ static bool flow_get_ports(const uint8_t *l4, struct header *header)
 {
 	if (!l4)
 		return false;
-	header->ports.sport = htobe16(get_be16(l4));
-	header->ports.dport = htobe16(get_be16(l4 + 2));
+	header->ports.sport = htobe16(headers_load_be16(l4));
+	header->ports.dport = htobe16(headers_load_be16(l4 + 2));
 	return true;
 }
 
@@ -174,7 +174,7 @@ static bool flow_get_vxlan(const struct headers *headers, struct header *header)
 {
 	if (!headers->vxlan)
 		return false;
-	header->vxlan.vni = htobe32(get_be32(headers->vxlan + 4) >> 8);
+	header->vxlan.vni = htobe32(headers_load_be32(headers->vxlan + 4) >> 8);
 	return true;
 }
 
@@ -185,7 +185,7 @@ static bool flow_get_gre(const struct headers *headers, struct header *header)
 
 	if (!gre)
 		return false;
-	flags = get_be16(gre);
+	flags = headers_load_be16(gre);
 	memcpy(header->bytes, gre, 4);
 	if (!(flags & GRE_KEY))
 		memset(header->absent + offsetof(struct mynic_flow_gre, key),

@@ -101,7 +101,7 @@ static void rss_add_ports(struct input *input, bool src, bool dst,
 static uint32_t rss_toeplitz(const uint8_t key[MYNIC_RX_HASH_KEY_LEN],
 			     const struct input *input)
 {
-	uint32_t window = get_be32(key);
+	uint32_t window = headers_load_be32(key);
 	uint32_t hash = 0;
 
 	for (unsigned int i = 0; i < 8 * input->len; i++) {

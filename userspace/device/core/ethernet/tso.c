@@ -84,7 +84,7 @@ static bool tso_find_tcp(const struct send_req *req, uint32_t *ip,
 		return false;
 	*ip = (headers.outer.ipv4 ? headers.outer.ipv4 : headers.outer.ipv6) -
 	      header;
-	put_be16(header + *ip + (headers.outer.ipv4 ? 2 : 4), 0);
+	headers_store_be16(header + *ip + (headers.outer.ipv4 ? 2 : 4), 0);
 	headers_parse(header, req->hdr_len, &headers);
 	if (!headers.outer.tcp)
 		return false;
@@ -99,12 +99,15 @@ static void tso_fix_headers(uint8_t *frame, uint32_t len, uint32_t ip,
 	struct headers headers;
 
 	if (frame[ip] >> 4 == 4) {
-		put_be16(frame + ip + 2, len - ip);
-		put_be16(frame + ip + 4, get_be16(frame + ip + 4) + cut->index);
+		headers_store_be16(frame + ip + 2, len - ip);
+		headers_store_be16(frame + ip + 4,
+				   headers_load_be16(frame + ip + 4) +
+					   cut->index);
 	} else {
-		put_be16(frame + ip + 4, len - ip - IPV6_LEN);
+		headers_store_be16(frame + ip + 4, len - ip - IPV6_LEN);
 	}
-	put_be32(frame + tcp + 4, get_be32(frame + tcp + 4) + cut->offset);
+	headers_store_be32(frame + tcp + 4,
+			   headers_load_be32(frame + tcp + 4) + cut->offset);
 	if (!cut->last)
 		frame[tcp + 13] &= ~TCP_ONLY_LAST;
 	if (cut->index)

@@ -66,7 +66,7 @@ static void eq_read_ci(struct nic *nic, struct eq *eq)
 	if (!dbrec)
 		return;
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
-	ci = load_index(&dbrec->ci);
+	ci = buf_load_index(&dbrec->ci);
 	if (ci - eq->ci > eq->pi - eq->ci)
 		nic_count(nic, MYNIC_STAT_BAD_INDEX);
 	else
@@ -82,7 +82,7 @@ static void eq_set_must_ring(struct nic *nic, struct eq *eq, bool on)
 	eq->must_ring = on;
 	dbrec = eq_record(nic, eq);
 	if (dbrec)
-		store_index(&dbrec->ring, on);
+		buf_store_index(&dbrec->ring, on);
 }
 
 static bool eq_is_full(const struct eq *eq)
@@ -115,7 +115,7 @@ static bool eq_push(struct nic *nic, struct eq *eq, struct mynic_eqe *eqe)
 		return true;
 	}
 	eqe->phase = ring_phase(&eq->ring, eq->pi);
-	publish(slot, eqe, sizeof(*eqe));
+	buf_publish(slot, eqe, sizeof(*eqe));
 	eq->pi++;
 	nic_charge(nic, 1);
 	eq_read_ci(nic, eq);

@@ -112,14 +112,14 @@ static inline uint8_t ring_phase(const struct ring *ring, uint32_t index)
 }
 
 /**
- * publish() - write an entry that ends with its phase byte
+ * buf_publish() - write an entry that ends with its phase byte
  * @slot: the slot, in guest memory
  * @entry: the complete entry
  * @size: bytes of the entry, a multiple of 8
  *
  * The last 8 bytes, which hold the phase, become visible after all others.
  */
-static inline void publish(void *slot, const void *entry, size_t size)
+static inline void buf_publish(void *slot, const void *entry, size_t size)
 {
 	uint64_t last;
 
@@ -131,13 +131,13 @@ static inline void publish(void *slot, const void *entry, size_t size)
 }
 
 /* The index is read before the entries that it announces */
-static inline uint32_t load_index(const __le32 *index)
+static inline uint32_t buf_load_index(const __le32 *index)
 {
 	return le32toh(__atomic_load_n(index, __ATOMIC_ACQUIRE));
 }
 
 /* The index is written after the last access to the slots that it releases */
-static inline void store_index(__le32 *index, uint32_t value)
+static inline void buf_store_index(__le32 *index, uint32_t value)
 {
 	__atomic_store_n(index, htole32(value), __ATOMIC_RELEASE);
 }

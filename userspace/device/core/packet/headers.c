@@ -63,7 +63,7 @@ static void headers_parse_l4(struct layer *layer)
 
 	if (layer->proto == IPPROTO_UDP && len >= UDP_LEN) {
 		layer->udp = p;
-		if (get_be16(p + 4) != len)
+		if (headers_load_be16(p + 4) != len)
 			layer->sound = false;
 	} else if (layer->proto == IPPROTO_TCP && len >= TCP_LEN &&
 		   p[12] >> 4 >= TCP_LEN / 4 && (p[12] >> 4) * 4u <= len) {
@@ -84,8 +84,8 @@ static void headers_parse_ipv4(struct span *span, struct layer *layer)
 		return;
 	layer->ipv4 = ip;
 	layer->proto = ip[9];
-	total = get_be16(ip + 2);
-	fragment = get_be16(ip + 6);
+	total = headers_load_be16(ip + 2);
+	fragment = headers_load_be16(ip + 6);
 	layer->fragment = fragment & 0x3fff;
 	layer->sound = total >= header_len &&
 		       total - header_len <= headers_left(span) &&
@@ -111,7 +111,7 @@ static void headers_parse_ipv6(struct span *span, struct layer *layer)
 	span->at += IPV6_LEN;
 	layer->ipv6 = ip;
 	layer->proto = ip[6];
-	len = get_be16(ip + 4);
+	len = headers_load_be16(ip + 4);
 	layer->sound = len <= headers_left(span);
 	if (len < headers_left(span) && len)
 		span->end = span->at + len;
@@ -130,7 +130,7 @@ static void headers_parse_ipv6(struct span *span, struct layer *layer)
 				return;
 			layer->fragment = true;
 			layer->sound = false;
-			if (get_be16(ext + 2) & 0xfff8)
+			if (headers_load_be16(ext + 2) & 0xfff8)
 				return;
 			break;
 		default:
@@ -191,7 +191,7 @@ static void headers_parse_l2(struct span *span, struct layer *layer)
 	layer->eth = headers_take(span, ETHER_HDR_LEN);
 	if (!layer->eth)
 		return;
-	layer->ethertype = get_be16(layer->eth + 2 * ETHER_ADDR_LEN);
+	layer->ethertype = headers_load_be16(layer->eth + 2 * ETHER_ADDR_LEN);
 	for (int i = 0; i < MAX_STACKED; i++) {
 		if (layer->ethertype != ETHERTYPE_VLAN &&
 		    layer->ethertype != ETHERTYPE_QINQ)
@@ -200,15 +200,15 @@ static void headers_parse_l2(struct span *span, struct layer *layer)
 		if (!tag)
 			return;
 		if (layer->vlan == PACKET_NO_VLAN)
-			layer->vlan = get_be16(tag);
-		layer->ethertype = get_be16(tag + 2);
+			layer->vlan = headers_load_be16(tag);
+		layer->ethertype = headers_load_be16(tag + 2);
 	}
 	headers_parse_l3(span, layer);
 }
 
 unsigned int headers_gre_len(const uint8_t gre[4])
 {
-	uint16_t flags = get_be16(gre);
+	uint16_t flags = headers_load_be16(gre);
 
 	return 4 + (flags & (GRE_CSUM | GRE_ROUTING) ? 4 : 0) +
 	       (flags & GRE_KEY ? 4 : 0) + (flags & GRE_SEQ ? 4 : 0);
@@ -220,7 +220,7 @@ static void headers_parse_gre(struct span *span, struct headers *headers)
 	    headers_left(span) < headers_gre_len(span->at))
 		return;
 	headers->gre = headers_take(span, headers_gre_len(span->at));
-	headers->inner.ethertype = get_be16(headers->gre + 2);
+	headers->inner.ethertype = headers_load_be16(headers->gre + 2);
 	if (headers->inner.ethertype == ETHERTYPE_TEB)
 		headers_parse_l2(span, &headers->inner);
 	else
@@ -239,9 +239,9 @@ static void headers_parse_tunnel(struct headers *headers)
 		headers_parse_gre(&span, headers);
 	} else if (outer->udp) {
 		headers_take(&span, UDP_LEN);
-		if (get_be16(outer->udp + 2) == MPLS_UDP_PORT) {
+		if (headers_load_be16(outer->udp + 2) == MPLS_UDP_PORT) {
 			headers_parse_mpls(&span, &headers->inner);
-		} else if (get_be16(outer->udp + 2) == VXLAN_PORT &&
+		} else if (headers_load_be16(outer->udp + 2) == VXLAN_PORT &&
 			   headers_left(&span) >= VXLAN_LEN &&
 			   span.at[0] & VXLAN_HAS_VNI) {
 			headers->vxlan = headers_take(&span, VXLAN_LEN);
@@ -267,7 +267,7 @@ static uint32_t headers_sum(const uint8_t *p, uint32_t len, uint32_t start)
 	uint64_t total = start;
 
 	for (; len >= 2; p += 2, len -= 2)
-		total += get_be16(p);
+		total += headers_load_be16(p);
 	if (len)
 		total += *p << 8;
 	while (total >> 16)
@@ -303,7 +303,7 @@ bool headers_csum_ok(const struct layer *layer)
 		    0xffff)
 		return false;
 	/* The UDP checksum is optional over IPv4 */
-	if (layer->ipv4 && layer->udp && !get_be16(layer->udp + 6))
+	if (layer->ipv4 && layer->udp && !headers_load_be16(layer->udp + 6))
 		return true;
 	return headers_l4_sum(layer) == 0xffff;
 }
@@ -315,9 +315,10 @@ void headers_set_csum(const struct layer *layer)
 	uint16_t value;
 
 	if (ip) {
-		put_be16(ip + 10, 0);
-		put_be16(ip + 10,
-			 ~headers_sum(ip, headers_ipv4_header_len(ip), 0));
+		headers_store_be16(ip + 10, 0);
+		headers_store_be16(ip + 10,
+				   ~headers_sum(ip, headers_ipv4_header_len(ip),
+						0));
 	}
 	if (!layer->sound)
 		return;
@@ -327,11 +328,11 @@ void headers_set_csum(const struct layer *layer)
 		field = (uint8_t *)layer->udp + 6;
 	else
 		return;
-	put_be16(field, 0);
+	headers_store_be16(field, 0);
 	value = ~headers_l4_sum(layer);
 	/*
 	 * A UDP checksum of 0 means that there is none, so 0 is sent as 0xffff
 	 * (RFC 768)
 	 */
-	put_be16(field, value || layer->tcp ? value : 0xffff);
+	headers_store_be16(field, value || layer->tcp ? value : 0xffff);
 }

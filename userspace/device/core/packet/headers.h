@@ -84,26 +84,26 @@ unsigned int headers_gre_len(const uint8_t gre[4]);
 #define GRE_KEY 0x2000
 #define GRE_SEQ 0x1000
 
-static inline uint16_t get_be16(const uint8_t *p)
+static inline uint16_t headers_load_be16(const uint8_t *p)
 {
 	return p[0] << 8 | p[1];
 }
 
-static inline uint32_t get_be32(const uint8_t *p)
+static inline uint32_t headers_load_be32(const uint8_t *p)
 {
-	return (uint32_t)get_be16(p) << 16 | get_be16(p + 2);
+	return (uint32_t)headers_load_be16(p) << 16 | headers_load_be16(p + 2);
 }
 
-static inline void put_be16(uint8_t *p, uint16_t value)
+static inline void headers_store_be16(uint8_t *p, uint16_t value)
 {
 	p[0] = value >> 8;
 	p[1] = value;
 }
 
-static inline void put_be32(uint8_t *p, uint32_t value)
+static inline void headers_store_be32(uint8_t *p, uint32_t value)
 {
-	put_be16(p, value >> 16);
-	put_be16(p + 2, value);
+	headers_store_be16(p, value >> 16);
+	headers_store_be16(p + 2, value);
 }
 
 #endif /* MYNIC_HEADERS_H */

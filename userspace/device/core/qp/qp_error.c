@@ -28,7 +28,7 @@ void qp_set_rq_ring(struct qp *qp, bool ring)
 		return;
 	dbrec = qp_dbrec(qp->nic, qp);
 	if (dbrec)
-		store_index(&dbrec->rq_ring, ring);
+		buf_store_index(&dbrec->rq_ring, ring);
 }
 
 void qp_enter_error(struct qp *qp)

@@ -19,7 +19,7 @@ bool qp_watch_has_news(struct nic *nic, struct qp *qp)
 {
 	const struct mynic_qp_dbrec *dbrec = qp_dbrec(nic, qp);
 
-	return dbrec && load_index(&dbrec->sq_pi) != qp->sq.pi;
+	return dbrec && buf_load_index(&dbrec->sq_pi) != qp->sq.pi;
 }
 
 static void qp_watch_set_db_suppress(struct nic *nic, struct qp *qp, bool on)
@@ -31,7 +31,7 @@ static void qp_watch_set_db_suppress(struct nic *nic, struct qp *qp, bool on)
 	qp->db_suppress = on;
 	dbrec = qp_dbrec(nic, qp);
 	if (dbrec)
-		store_index(&dbrec->sq_db_suppress, on);
+		buf_store_index(&dbrec->sq_db_suppress, on);
 }
 
 void qp_watch_leave(struct nic *nic, struct qp *qp)

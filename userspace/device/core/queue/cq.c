@@ -83,7 +83,7 @@ static void cq_set_watched(struct nic *nic, struct cq *cq, bool on)
 	cq->watched = on;
 	cq->looks = 0;
 	if (dbrec)
-		store_index(&dbrec->db_suppress, on);
+		buf_store_index(&dbrec->db_suppress, on);
 }
 
 /*
@@ -198,7 +198,7 @@ static bool cq_has_room(struct nic *nic, struct cq *cq)
 	dbrec = cq_record(nic, cq);
 	if (!dbrec)
 		return false;
-	cq->ci = load_index(&dbrec->ci);
+	cq->ci = buf_load_index(&dbrec->ci);
 	if (cq->pi - cq->ci < ring_size(&cq->ring))
 		return true;
 	if (cq->pi - cq->ci > ring_size(&cq->ring))
@@ -224,7 +224,7 @@ void cq_push(struct nic *nic, struct cq *cq, const struct mynic_cqe *cqe,
 	}
 	entry.timestamp = htole64(now);
 	entry.phase = ring_phase(&cq->ring, cq->pi - cq->base);
-	publish(slot, &entry, sizeof(entry));
+	buf_publish(slot, &entry, sizeof(entry));
 	if (traffic_is_noted(nic))
 		traffic_note_completion(nic, cq->number, &entry);
 	__builtin_prefetch(slot + CQE_AHEAD, 1);
@@ -413,14 +413,14 @@ static int cq_move(struct nic *nic, struct cq *cq,
 			sizeof(*dbrec), true);
 	if (!old_dbrec || !dbrec)
 		return MYNIC_AQ_BAD_DMA;
-	ci = load_index(&old_dbrec->ci);
+	ci = buf_load_index(&old_dbrec->ci);
 	if (cq->pi - ci > ring_size(&cq->ring) ||
 	    cq->pi - ci > ring_size(&ring))
 		return MYNIC_AQ_BAD_STATE;
 	cq_look_and_take(nic, cq);
-	store_index(&dbrec->ci, ci);
+	buf_store_index(&dbrec->ci, ci);
 	dbrec->taken = htole64(cq->taken);
-	store_index(&dbrec->db_suppress, cq->watched);
+	buf_store_index(&dbrec->db_suppress, cq->watched);
 	cq->ci = ci;
 	cq->base = ci;
 	cq->buf = buf;

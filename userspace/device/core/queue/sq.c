@@ -195,7 +195,7 @@ bool sq_update_pi(struct qp *qp)
 		qp_to_error(qp->nic, qp, MYNIC_EVENT_QP_FATAL);
 		return false;
 	}
-	pi = load_index(&dbrec->sq_pi);
+	pi = buf_load_index(&dbrec->sq_pi);
 	if (pi - sq->ci > ring_size(&qp->sq.ring) ||
 	    pi - sq->ci < sq->pi - sq->ci) {
 		wqe_bad_index(qp);
@@ -244,7 +244,7 @@ static void sq_release(struct qp *qp, uint32_t num)
 		return;
 	dbrec = qp_dbrec(qp->nic, qp);
 	if (dbrec)
-		store_index(&dbrec->sq_ci, qp->sq.ci + num);
+		buf_store_index(&dbrec->sq_ci, qp->sq.ci + num);
 }
 
 /* A flushed request has no error of its own */

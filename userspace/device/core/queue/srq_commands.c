@@ -146,7 +146,7 @@ static void srq_commands_check_limit(struct nic *nic, struct srq *srq)
 	const struct mynic_srq_dbrec *dbrec;
 
 	dbrec = srq->error ? NULL : srq_dbrec(nic, srq);
-	if (!dbrec || load_index(&dbrec->pi) - srq->ci >= srq->limit)
+	if (!dbrec || buf_load_index(&dbrec->pi) - srq->ci >= srq->limit)
 		return;
 	srq->limit = 0;
 	eq_raise(nic, &srq->events, MYNIC_EVENT_SRQ_LIMIT);
@@ -185,9 +185,9 @@ static int srq_commands_move(struct nic *nic, struct srq *srq,
 			sizeof(*dbrec), true);
 	if (!dbrec)
 		return MYNIC_AQ_BAD_DMA;
-	if (load_index(&dbrec->pi) - srq->ci > ring_size(&ring))
+	if (buf_load_index(&dbrec->pi) - srq->ci > ring_size(&ring))
 		return MYNIC_AQ_BAD_STATE;
-	store_index(&dbrec->ci, srq->ci);
+	buf_store_index(&dbrec->ci, srq->ci);
 	srq->buf = buf;
 	srq->ring = ring;
 	srq->ring.buf = &srq->buf;

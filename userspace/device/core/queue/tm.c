@@ -213,7 +213,7 @@ static void tm_count_done(struct nic *nic, struct tag_matching *tm)
 
 	tm->done++;
 	if (dbrec)
-		store_index(&dbrec->done, tm->done);
+		buf_store_index(&dbrec->done, tm->done);
 }
 
 void tm_release(struct nic *nic, struct srq *srq)
@@ -343,7 +343,7 @@ static bool tm_run(struct nic *nic, struct srq *srq, bool bounded)
 		srq_to_error(nic, srq);
 		return false;
 	}
-	left = load_index(&dbrec->pi) - tm->ci;
+	left = buf_load_index(&dbrec->pi) - tm->ci;
 	if (left > ring_size(&tm->ring)) {
 		nic_count(nic, MYNIC_STAT_BAD_INDEX);
 		srq_to_error(nic, srq);
@@ -362,7 +362,7 @@ static bool tm_run(struct nic *nic, struct srq *srq, bool bounded)
 			return false;
 		}
 		tm_fetch(&wqe, slot);
-		store_index(&dbrec->ci, ++tm->ci);
+		buf_store_index(&dbrec->ci, ++tm->ci);
 		tm_run_one(nic, srq, &wqe);
 	}
 	return false;

@@ -370,7 +370,7 @@ static bool wqe_fetch_from_srq(struct nic *nic, struct srq *srq,
 		srq_to_error(nic, srq);
 		return false;
 	}
-	left = load_index(&dbrec->pi) - srq->ci;
+	left = buf_load_index(&dbrec->pi) - srq->ci;
 	if (left > ring_size(&srq->ring)) {
 		nic_count(nic, MYNIC_STAT_BAD_INDEX);
 		srq_to_error(nic, srq);
@@ -379,7 +379,7 @@ static bool wqe_fetch_from_srq(struct nic *nic, struct srq *srq,
 	if (!left)
 		return false;
 	wqe_fetch_recv_slot(nic, &srq->ring, srq->ci, req);
-	store_index(&dbrec->ci, ++srq->ci);
+	buf_store_index(&dbrec->ci, ++srq->ci);
 	if (left - 1 < srq->limit) {
 		srq->limit = 0;
 		eq_raise(nic, &srq->events, MYNIC_EVENT_SRQ_LIMIT);
@@ -406,7 +406,7 @@ static bool wqe_fetch_from_rq(struct nic *nic, struct qp *qp,
 		qp_to_error(nic, qp, MYNIC_EVENT_QP_FATAL);
 		return false;
 	}
-	pi = load_index(&dbrec->rq_pi);
+	pi = buf_load_index(&dbrec->rq_pi);
 	left = pi - qp->rq.ci;
 	if (left > ring_size(&qp->rq.ring) || left < qp->rq.pi - qp->rq.ci) {
 		wqe_bad_index(qp);
@@ -416,7 +416,7 @@ static bool wqe_fetch_from_rq(struct nic *nic, struct qp *qp,
 	if (!left)
 		return false;
 	wqe_fetch_recv_slot(nic, &qp->rq.ring, qp->rq.ci, req);
-	store_index(&dbrec->rq_ci, ++qp->rq.ci);
+	buf_store_index(&dbrec->rq_ci, ++qp->rq.ci);
 	return true;
 }
 

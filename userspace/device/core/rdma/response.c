@@ -84,7 +84,7 @@ static uint8_t response_ack_syndrome(struct qp *qp)
 		return AETH_ACK | AETH_NO_CREDITS;
 	dbrec = qp_dbrec(qp->nic, qp);
 	if (dbrec)
-		num = load_index(&dbrec->rq_pi) - qp->rq.ci;
+		num = buf_load_index(&dbrec->rq_pi) - qp->rq.ci;
 	/*
 	 * An impossible producer index is handled when a receive request is
 	 * taken
