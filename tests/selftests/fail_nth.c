@@ -85,6 +85,14 @@ static bool expected(const FIXTURE_VARIANT(fail_nth) * variant, int err)
 					 err == variant->errors[1]));
 }
 
+#define KINDS fail_nth
+#include "kinds.h"
+
+/*
+ * Kinds that only this test makes, or with errors. An XRC target QP is not among
+ * them: if an allocation of its own fails, the RDMA core does not give up the domain
+ * (create_xrc_qp_user()).
+ */
 FIXTURE_VARIANT_ADD(fail_nth, context){
 	.make = make_context,
 	.unmake = unmake_context,
@@ -92,28 +100,8 @@ FIXTURE_VARIANT_ADD(fail_nth, context){
 	.errors = { ENOENT, EAGAIN },
 };
 
-FIXTURE_VARIANT_ADD(fail_nth, pd){
-	.make = make_pd,
-	.unmake = unmake_pd,
-};
-
-FIXTURE_VARIANT_ADD(fail_nth, thread_domain){
-	.make = make_td,
-	.unmake = unmake_td,
-};
-
-FIXTURE_VARIANT_ADD(fail_nth, region){
-	.make = make_mr,
-	.unmake = unmake_mr,
-};
-
 FIXTURE_VARIANT_ADD(fail_nth, big_region){
 	.make = make_big_mr,
-	.unmake = unmake_mr,
-};
-
-FIXTURE_VARIANT_ADD(fail_nth, region_that_is_paged){
-	.make = make_odp_mr,
 	.unmake = unmake_mr,
 };
 
@@ -122,91 +110,11 @@ FIXTURE_VARIANT_ADD(fail_nth, region_of_all_memory){
 	.unmake = unmake_mr,
 };
 
-FIXTURE_VARIANT_ADD(fail_nth, region_of_a_dma_buf){
-	.make = make_dmabuf_mr,
-	.unmake = unmake_mr,
-};
-
-FIXTURE_VARIANT_ADD(fail_nth, region_of_device_memory){
-	.make = make_dm_mr,
-	.unmake = unmake_mr,
-};
-
-FIXTURE_VARIANT_ADD(fail_nth, advice){
-	.make = advise,
-};
-
-FIXTURE_VARIANT_ADD(fail_nth, rereg){
-	.make = rereg,
-};
-
-FIXTURE_VARIANT_ADD(fail_nth, window){
-	.make = make_mw,
-	.unmake = unmake_mw,
-};
-
 FIXTURE_VARIANT_ADD(fail_nth, device_memory){
 	.make = make_dm,
 	.unmake = unmake_dm,
 	/* rdma_user_mmap_io() */
 	.errors = { EAGAIN },
-};
-
-FIXTURE_VARIANT_ADD(fail_nth, completion_channel){
-	.make = make_channel,
-	.unmake = unmake_channel,
-};
-
-FIXTURE_VARIANT_ADD(fail_nth, cq){
-	.make = make_cq,
-	.unmake = unmake_cq,
-};
-
-FIXTURE_VARIANT_ADD(fail_nth, resize_cq){
-	.make = resize_cq,
-};
-
-FIXTURE_VARIANT_ADD(fail_nth, srq){
-	.make = make_srq,
-	.unmake = unmake_srq,
-};
-
-FIXTURE_VARIANT_ADD(fail_nth, resize_srq){
-	.make = resize_srq,
-};
-
-FIXTURE_VARIANT_ADD(fail_nth, xrc_domain){
-	.make = make_xrcd,
-	.unmake = unmake_xrcd,
-};
-
-FIXTURE_VARIANT_ADD(fail_nth, xrc_srq){
-	.make = make_xrc_srq,
-	.unmake = unmake_srq,
-};
-
-FIXTURE_VARIANT_ADD(fail_nth, rc_qp){
-	.make = make_rc,
-	.unmake = unmake_qp,
-};
-
-FIXTURE_VARIANT_ADD(fail_nth, ud_qp){
-	.make = make_ud,
-	.unmake = unmake_qp,
-};
-
-FIXTURE_VARIANT_ADD(fail_nth, raw_qp){
-	.make = make_raw,
-	.unmake = unmake_qp,
-};
-
-/*
- * No XRC target QP: if an allocation of its own fails, the RDMA core does not give
- * up the domain (create_xrc_qp_user()).
- */
-FIXTURE_VARIANT_ADD(fail_nth, qp_with_a_table){
-	.make = make_rss_qp,
-	.unmake = unmake_qp,
 };
 
 FIXTURE_VARIANT_ADD(fail_nth, modify_qp){
@@ -235,16 +143,6 @@ FIXTURE_VARIANT_ADD(fail_nth, address_handle){
 	.errors = { ENOBUFS },
 };
 
-FIXTURE_VARIANT_ADD(fail_nth, group){
-	.make = attach,
-	.unmake = detach,
-};
-
-FIXTURE_VARIANT_ADD(fail_nth, wq){
-	.make = make_wq,
-	.unmake = unmake_wq,
-};
-
 FIXTURE_VARIANT_ADD(fail_nth, modify_wq){
 	.make = modify_wq,
 };
@@ -261,11 +159,6 @@ FIXTURE_VARIANT_ADD(fail_nth, counters){
 	.unmake = unmake_counters,
 };
 
-FIXTURE_VARIANT_ADD(fail_nth, flow_rule){
-	.make = make_flow,
-	.unmake = unmake_flow,
-};
-
 /* Before main(), once for all */
 static __attribute__((constructor)) void skip_without_faults(void)
 {
@@ -277,7 +170,6 @@ static __attribute__((constructor)) void skip_without_faults(void)
 
 FIXTURE_SETUP(fail_nth)
 {
-	self->w.dmabuf = -1;
 	ASSERT_TRUE(fail_setup());
 	ASSERT_TRUE(make_world(&self->w));
 	/* First call, which includes allocations of its first use */
