@@ -21,12 +21,16 @@
 #define MYNIC_MIN_START_PAUSE (HZ / 4)
 #define MYNIC_MAX_START_PAUSE (30 * HZ)
 
-/* The watchdog does not know of queues that are being made anew. */
+/*
+ * The watchdog does not know of queues that are being made anew. They may go on
+ * just now.
+ */
 static void mynic_tx_timeout(struct net_device *ndev, unsigned int queue)
 {
 	struct mynic_netdev *nd = netdev_priv(ndev);
+	struct mynic_channel *ch = &nd->channels[queue];
 
-	if (!mynic_tx_idle(&nd->channels[queue]))
+	if (netif_xmit_stopped(mynic_tx_queue(ch)) && !mynic_tx_idle(ch))
 		mynic_fail_device(nd->mdev, "it sends no frames");
 }
 
@@ -212,8 +216,8 @@ err:
 }
 
 /*
- * The queues go, to be made anew. The port stays as it is, so that RDMA does not
- * notice, and nor does who watches the carrier.
+ * The queues go, to be made anew. The port and the carrier stay as they are, so
+ * that neither RDMA nor a bond notices.
  */
 static void mynic_netdev_pause(struct mynic_netdev *nd)
 {
@@ -221,9 +225,13 @@ static void mynic_netdev_pause(struct mynic_netdev *nd)
 
 	if (!nd->running)
 		goto out;
+	/*
+	 * Frames wait in the stack from now on. A poll or a sender that finds room
+	 * may start a queue once more, so that a few are dropped.
+	 */
+	netif_tx_stop_all_queues(nd->ndev);
 	/* netif_tx_disable() waits for all that have not seen this. */
 	WRITE_ONCE(nd->running, false);
-	/* Frames wait in the stack from now on. */
 	netif_tx_disable(nd->ndev);
 	disable_work_sync(&nd->link_work);
 	disable_work_sync(&nd->rx_mode_work);
