@@ -378,6 +378,10 @@ int mynic_netdev_change(struct mynic_netdev *nd,
 		if (!ret)
 			return 0;
 		mynic_use_setup(nd, &old);
+		/* There may be no memory to start now, and RDMA goes on. */
+		if (nd->port_up)
+			mynic_cmd_modify_port(nd->mdev, true,
+					      nd->ndev->dev_addr, old.mtu);
 	}
 	mynic_netdev_must_start(nd);
 	return ret;
