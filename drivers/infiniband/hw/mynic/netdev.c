@@ -446,6 +446,8 @@ static int mynic_set_mac_address(struct net_device *ndev, void *addr)
 			return ret;
 	}
 	mynic_gids_change_mac(nd->mdev, addr);
+	/* Another NIC may have had the old one. */
+	mynic_netdev_try_again(nd);
 	return 0;
 }
 
