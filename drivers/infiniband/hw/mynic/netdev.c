@@ -720,7 +720,9 @@ int mynic_netdev_attach(struct mynic_dev *mdev)
 	rtnl_lock();
 	if (netif_running(ndev))
 		ret = mynic_netdev_start_later(nd);
-	if (!ret) {
+	if (ret) {
+		mynic_netdev_stop(nd);
+	} else {
 		mynic_stats_forget(nd);
 		enable_work(&nd->stats_work);
 		netif_device_attach(ndev);
