@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
  * Parts of Linux 7.3 that the driver uses and older kernels lack, by the version
- * that brought them. Some use those before them. Builds out of the tree include
- * this before everything else.
+ * that brought them. Some parts use those above them. Builds out of the tree include
+ * this before everything else. No version tells of post_destroy_cq: Kbuild does.
  */
 #ifndef MYNIC_COMPAT_H
 #define MYNIC_COMPAT_H

@@ -227,7 +227,7 @@ static u32 mynic_round_slots(u32 slots)
 	return roundup_pow_of_two(max(slots, MYNIC_MIN_SLOTS));
 }
 
-/* The core has checked that they are not more than the maximum. */
+/* The network core has checked that they are not more than the maximum. */
 static int mynic_set_ringparam(struct net_device *ndev,
 			       struct ethtool_ringparam *ring,
 			       struct kernel_ethtool_ringparam *kernel_ring,
