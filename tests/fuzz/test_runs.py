@@ -77,8 +77,16 @@ class Passing(Directory):
         self.assertTrue(self.passes(f"echo {SAID}"))
         self.assertTrue(self.passes(f"echo {SAID}; echo {SAID}", 2))
 
-    def test_nothing_is_written_meanwhile(self):
-        self.assertTrue(self.passes(f"echo {SAID}; [ -e a.out ] && [ ! -s a.out ]"))
+    def test_what_is_damaged_meanwhile(self):
+        self.assertTrue(self.passes(f"echo {SAID}; sync; echo MISMATCH >>a.out"))
+
+    def test_what_is_said_before_a_death(self):
+        bundle = self.bundle("a", PROGRAM, command="bash -c 'echo MISMATCH; "
+                             "until grep MISMATCH a.out; do :; done >&2; "
+                             "kill -KILL $PPID'")
+        subprocess.run(["bash", "-c", *fuzz.commands([bundle])], cwd=self.dir,
+                       check=False, stderr=subprocess.DEVNULL)
+        self.assertIn("MISMATCH", (self.dir / "a.out").read_text())
 
     def test_crash(self):
         self.assertFalse(self.passes("kill -SEGV $$"))
