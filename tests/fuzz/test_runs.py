@@ -177,6 +177,13 @@ class Leaving(Directory):
             left.after = [self.bundle("a", PROGRAM)]
             self.assertEqual(bool(left.differences(results)), now != OBJECTS)
 
+    def test_leaks_are_looked_for(self):
+        self.answers["reports"] = REPORTS.replace("ok 4 d", "ok 4 d # SKIP")
+        self.assertIn("# SKIP", self.answers["reports"])
+        self.assertTrue(self.is_whole(self.bundle("a", "fill\n"))[0])
+        self.lab.kernel = "debug"
+        self.assertFalse(self.is_whole(self.bundle("a", "fill\n"))[0])
+
     def test_reports(self):
         for text in (REPORTS.replace("ok 3", "no 3"), REPORTS + "status 1\n",
                      REPORTS.replace("\nok 2", "\nnot ok 2"),
