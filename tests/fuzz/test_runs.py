@@ -4,6 +4,7 @@ what scripts/fuzz-faults says of its table.
 """
 
 import contextlib
+import dataclasses
 import importlib.machinery
 import importlib.util
 import io
@@ -135,6 +136,44 @@ class Passing(Directory):
 
     def test_mismatch(self):
         self.assertFalse(self.passes(f"echo MISMATCH line 3: no; echo {SAID}"))
+
+
+class Shortening(Directory):
+    """Programs become shorter as long as they fail in the same way."""
+
+    # Steps without which a program does otherwise
+    NEEDED = {(0, 3), (0, 12)}
+
+    def shortened(self, says):
+        """What is left of twenty steps if a program says this with all needed ones,
+        and something else without some
+        """
+        bundle = self.bundle("a", PROGRAM)
+
+        def write(_, name, __, steps):
+            return dataclasses.replace(bundle, name=name, steps=steps), None
+
+        def run(_, bundles):
+            return [says if self.NEEDED <= set(one.steps) else
+                    "status 2\n" for one in bundles]
+
+        with mock.patch.object(fuzz, "write", write), \
+                mock.patch.object(fuzz, "run", run), \
+                contextlib.redirect_stdout(io.StringIO()):
+            return set(fuzz.shorten(None, bundle, [(0, n) for n in range(20)],
+                                    fuzz.way(bundle, says)))
+
+    def test_mismatch(self):
+        self.assertEqual(self.shortened(MISMATCH + "status 1\n"), self.NEEDED)
+
+    def test_crash(self):
+        self.assertEqual(self.shortened("status 139\n"), self.NEEDED)
+
+    def test_not_shortened(self):
+        bundle = self.bundle("a", PROGRAM)
+        for says in ("status 124\n", "status 137\n", "status 125 of the guest\n",
+                     ""):
+            self.assertIsNone(fuzz.way(bundle, says))
 
 
 class Leaving(Directory):
