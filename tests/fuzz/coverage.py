@@ -17,7 +17,7 @@ from words import Flags
 
 MANUAL = "build/rdma-core/libibverbs/man"
 HEADER = "build/rdma-core/libibverbs/verbs.h"
-PROVIDER = "userspace/provider/mynic.c"
+PROVIDER = "userspace/provider"
 # Where the provider's function has another name than the verb
 VERB_OF = {
     "ibv_free_context": "ibv_close_device",
@@ -31,13 +31,17 @@ def _enum(text, name):
     return re.findall(r"^\s*(IBV_\w+)", body, re.M)
 
 
+def _tables(top):
+    """The tables of functions in the provider's sources"""
+    for path in sorted((top / PROVIDER).glob("*.c")):
+        yield from re.findall(r"verbs_context_ops \w+(?:\[.*?\])? = {(.*?)^};",
+                              path.read_text(), re.S | re.M)
+
+
 def provider_verbs(top):
     """The functions that the provider has"""
-    text = (top / PROVIDER).read_text()
-    table = re.search(r"verbs_context_ops \w+ = {(.*?)^};", text,
-                      re.S | re.M).group(1)
-    names = {f"ibv_{name}"
-             for name in re.findall(r"^\t\.(\w+) =", table, re.M)}
+    names = {f"ibv_{name}" for table in _tables(top)
+             for name in re.findall(r"\.(\w+) =", table)}
     return {VERB_OF.get(name, name) for name in names}
 
 

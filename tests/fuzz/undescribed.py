@@ -11,9 +11,12 @@ NUMBER = "makes a number of a number; no device has a part in it"
 CAST = "gives the same object another type"
 LIST = "is of the list of devices; the runner opens devices with it"
 WHOLE = "is about the whole process, before its first call"
+HANDLE = "is of DMA handles, which the guests' libibverbs does not have"
 
 UNDESCRIBED = {
+    "ibv_alloc_dmah": HANDLE,
     "ibv_cq_ex_to_cq": CAST,
+    "ibv_dealloc_dmah": HANDLE,
     "ibv_event_type_str": TEXT,
     "ibv_flow_label_to_udp_sport": NUMBER,
     "ibv_fork_init": WHOLE,
@@ -31,6 +34,7 @@ UNDESCRIBED = {
     "ibv_query_gid_table": "tells what ibv_query_gid_ex() tells of each entry",
     "ibv_rate_to_mbps": NUMBER,
     "ibv_rate_to_mult": NUMBER,
+    "ibv_reg_mr_ex": HANDLE,
     "ibv_resolve_eth_l2_from_gid": "asks the network of the host, not the "
                                    "device",
     "ibv_static_providers": "is for programs that are linked statically",
