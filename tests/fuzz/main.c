@@ -152,7 +152,9 @@ unsigned int run_line(unsigned long number, char *text)
 		return 0;
 	if (line.target)
 		clock_stamp(&line);
+	crash_in(&line);
 	make_call(&line);
+	crash_in(NULL);
 	return 1;
 }
 
@@ -285,6 +287,7 @@ int main(int argc, char **argv)
 		names[named++] = optarg;
 	}
 	n = find_programs(programs, argv + optind, argc - optind);
+	crash_watch();
 	if (processes)
 		return run_processes(programs, n);
 	return run_threads(programs, n);

@@ -211,6 +211,11 @@ struct ibv_context *context_of(const struct line *line, struct object *obj);
 uint8_t *arena_make(int *dmabuf);
 bool wait_for(int fd);
 
+/* crash.c */
+void crash_in(const struct line *line);
+void crash_watch(void);
+
+/* main.c */
 struct ibv_context *open_named(const char *name);
 unsigned int run_line(unsigned long number, char *text);
 bool threads_add(unsigned long number, const char *text);
