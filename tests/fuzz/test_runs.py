@@ -144,7 +144,7 @@ class Shortening(Directory):
     # Steps without which a program does otherwise
     NEEDED = {(0, 3), (0, 12)}
 
-    def shortened(self, says):
+    def shortened(self, says, other="status 2\n"):
         """What is left of twenty steps if a program says this with all needed ones,
         and something else without some
         """
@@ -154,8 +154,8 @@ class Shortening(Directory):
             return dataclasses.replace(bundle, name=name, steps=steps), None
 
         def run(_, bundles):
-            return [says if self.NEEDED <= set(one.steps) else
-                    "status 2\n" for one in bundles]
+            return [says if self.NEEDED <= set(one.steps) else other
+                    for one in bundles]
 
         with mock.patch.object(fuzz, "write", write), \
                 mock.patch.object(fuzz, "run", run), \
@@ -165,6 +165,15 @@ class Shortening(Directory):
 
     def test_mismatch(self):
         self.assertEqual(self.shortened(MISMATCH + "status 1\n"), self.NEEDED)
+
+    def test_other_mismatch(self):
+        for other in (MISMATCH.replace("complete", "end"),
+                      MISMATCH.replace("poll", "poll_cq")):
+            self.assertEqual(self.shortened(MISMATCH, other), self.NEEDED)
+
+    def test_other_numbers(self):
+        self.assertNotEqual(
+            self.shortened(MISMATCH, MISMATCH.replace("1", "22")), self.NEEDED)
 
     def test_crash(self):
         self.assertEqual(self.shortened("status 139\n"), self.NEEDED)
