@@ -227,6 +227,10 @@ def report(reached):
     for what, number in sorted(reached.items()):
         if what[0] != "pair":
             yield f"{number:8d} {' '.join(what)}"
+    rules = sum(len(verb.rules) for verb in verbs.VERBS)
+    yield f"{len(verbs.VERBS)} verbs have {rules} rules"
+    items = set(expected())
+    yield f"{len(items & set(reached))} of {len(items)} items were reached"
     pairs = sum(what[0] == "pair" for what in reached)
     yield f"{pairs} of {len(verbs.VERBS) ** 2} pairs of verbs in succession"
 
