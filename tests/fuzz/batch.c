@@ -104,7 +104,7 @@ static void add_one(const struct line *line, struct ibv_qp_ex *qp,
 	qp->wr_id = req->wr.wr_id;
 	qp->wr_flags = req->wr.send_flags;
 	build(line, qp, req);
-	if (qp->qp_base.qp_type == IBV_QPT_UD)
+	if (req->ud)
 		ibv_wr_set_ud_addr(qp, req->wr.wr.ud.ah,
 				   req->wr.wr.ud.remote_qpn,
 				   req->wr.wr.ud.remote_qkey);

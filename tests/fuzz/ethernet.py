@@ -186,7 +186,7 @@ class Ethernet(Devices):
                                         SEND_OPS | TSO_OPS))
                 if self.chance(0.5) and not strip else None)
         qp.psn = qp.rnr = 0
-        self.create_qp(qp, pd, strip=1 if strip else None)
+        self.create_qp(qp, pd, flags=verbs.CVLAN_STRIPPING if strip else None)
         for state in ("INIT", "RTR", "RTS"):
             self.modify(qp, state)
         return qp

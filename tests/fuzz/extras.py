@@ -127,6 +127,8 @@ class Extras(Lost):
             self.call("ibv_attach_mcast", peer.name, group=group)
         if not self.device.differs("groups_silent"):
             self.send_to(qp, group)
+        if self.chance(0.5):
+            self.call("ibv_destroy_qp", peer.name, broken="attached")
         self.call("ibv_detach_mcast", peer.name, group=group)
 
     def send_to(self, qp, group):

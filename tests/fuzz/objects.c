@@ -88,7 +88,7 @@ static int create_qp(const struct line *line, struct object *obj)
 		.cap = cap_of(line),
 		.qp_type = number(line, "type", 0),
 		.sq_sig_all = number(line, "sig_all", 0),
-		.comp_mask = IBV_QP_INIT_ATTR_PD,
+		.comp_mask = IBV_QP_INIT_ATTR_PD | number(line, "mask", 0),
 		.pd = maybe(line, KIND_PD, "pd"),
 		.send_ops_flags = number(line, "ops", 0),
 	};
@@ -102,9 +102,9 @@ static int create_qp(const struct line *line, struct object *obj)
 		attr.comp_mask |= IBV_QP_INIT_ATTR_MAX_TSO_HEADER;
 		attr.max_tso_header = number(line, "tso", 0);
 	}
-	if (arg(line, "strip")) {
+	if (arg(line, "flags")) {
 		attr.comp_mask |= IBV_QP_INIT_ATTR_CREATE_FLAGS;
-		attr.create_flags = IBV_QP_CREATE_CVLAN_STRIPPING;
+		attr.create_flags = number(line, "flags", 0);
 	}
 	obj->node = object(line, must(line, "pd"))->node;
 	obj->ex = arg(line, "ops");

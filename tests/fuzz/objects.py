@@ -136,17 +136,17 @@ class Objects(Program):
             mr.access = access | verbs.ACCESS["ON_DEMAND"]
         wrong = verbs.access_broken(mr.access)
         args = {"pd": pd.name, "at": at, "len": length, "access": mr.access}
-        if wrong or self.chance(0.6):
-            self.call("ibv_reg_mr", mr.name, broken=wrong, **args)
-            return None if wrong else self.keep(mr, pd)
-        args["iova"], wrong = self.iova(at)
-        if self.chance(0.5):
-            self.call("ibv_reg_mr_iova", mr.name, broken=wrong, **args)
-        else:
+        verb = "ibv_reg_mr"
+        if not wrong and self.chance(0.4):
+            verb = self.random.choice(("ibv_reg_mr_iova", "ibv_reg_mr_iova2"))
+            args["iova"], wrong = self.iova(at)
+        if verb == "ibv_reg_mr_iova2":
             # What a device need not know changes nothing here
             args["access"] |= self.random.choice((0, verbs.RELAXED_ORDERING))
-            self.call("ibv_reg_mr_iova2", mr.name, broken=wrong, second=1,
-                      **args)
+            args["second"] = 1
+        if self.chance(0.1):
+            self.call_wrong(verb, mr.name, args, rules=("access",))
+        self.call(verb, mr.name, broken=wrong, **args)
         return None if wrong else self.keep(mr, pd)
 
     def iova(self, at):
@@ -287,8 +287,12 @@ class Objects(Program):
         self.create_cq(cq, "vector",
                        vector=self.wrong(verb, "comp_vector", "vector"))
         if cq.ex:
-            self.create_cq(cq, "wc_flags", wc_flags=self.wrong(
-                verb, "wc_flags", "wc_flags"))
+            for rule, word in (("wc_flags", "wc_flags"), ("comp_mask", "mask"),
+                               ("flags", "flags")):
+                self.create_cq(cq, rule, **{
+                    word: self.wrong(verb, rule, rule)})
+            self.create_cq(cq, flags=self.draw(verb, "flags"))
+            self.call("ibv_destroy_cq", cq.name)
             pd = self.any("pd", node=cq.node)
             self.create_cq(cq, "parent_domain", pd=pd.name)
 
@@ -347,7 +351,7 @@ class Objects(Program):
             self.call_wrong("ibv_create_srq_ex", srq.name, {
                 "pd": domain.name, "wr": srq.max_wr, "sge": srq.max_sge,
                 "xrcd": xrcd.name, "cq": cq.name},
-                rules=("max_wr", "max_sge"))
+                rules=("max_wr", "max_sge", "type"))
         self.call("ibv_create_srq_ex", srq.name, pd=domain.name,
                   wr=srq.max_wr, sge=srq.max_sge, xrcd=xrcd.name, cq=cq.name)
         return self.keep(srq, pd, domain, xrcd, cq)
@@ -435,10 +439,10 @@ class Objects(Program):
                 self.random.getrandbits(31)
         return self.keep(qp, pd, domain, scq, rcq, srq)
 
-    def create_qp(self, qp, domain, broken=None, number=None, strip=None):
-        """number: that of another type; strip: it takes VLAN tags away"""
-        basic = qp.ops is None and not strip and not qp.tso and \
-            self.chance(0.5)
+    def create_qp(self, qp, domain, broken=None, number=None, **others):
+        """number: that of another type; others: what ibv_create_qp() lacks"""
+        basic = qp.ops is None and not others.get("flags") and \
+            not others.get("mask") and not qp.tso and self.chance(0.5)
         verb = "ibv_create_qp" if basic else "ibv_create_qp_ex"
         self.call(verb, qp.name,
                   broken=broken, pd=domain.name, basic=1 if basic else None,
@@ -446,8 +450,8 @@ class Objects(Program):
                   rcq=qp.rcq.name if qp.rcq else None,
                   srq=qp.srq.name if qp.srq else None,
                   type=verbs.QP_TYPES[qp.type] if number is None else number,
-                  sig_all=int(qp.sig_all), ops=qp.ops, strip=strip,
-                  tso=qp.tso or None, **qp.caps)
+                  sig_all=int(qp.sig_all), ops=qp.ops,
+                  tso=qp.tso or None, **qp.caps, **others)
 
     def refused_qp(self):
         """A queue pair that cannot be"""
@@ -484,6 +488,9 @@ class Objects(Program):
                 qp.caps = {"swr": 1, "rwr": 1, lines.word(cap): value}
                 self.create_qp(qp, pd, rule)
         qp.caps = {}
+        for rule, word in (("comp_mask", "mask"), ("create_flags", "flags")):
+            self.create_qp(qp, pd, rule, **{
+                word: self.wrong("ibv_create_qp_ex", rule, rule)})
         self.create_qp(qp, pd, "type", self.random.choice(
             verbs.NAMED["ibv_create_qp"].argument("qp_type").wrong["type"]))
 

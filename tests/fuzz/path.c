@@ -21,7 +21,7 @@ struct ibv_ah_attr path_make(const struct line *line, const struct node *from)
 		.port_num = 1,
 		.sl = number(line, "sl", 0),
 		.grh = { .dgid = to->gid,
-			 .sgid_index = from->gid_index,
+			 .sgid_index = number(line, "sgid", from->gid_index),
 			 .hop_limit = HOP_LIMIT,
 			 .traffic_class = number(line, "tc", 0),
 			 .flow_label = number(line, "flow", 0) },

@@ -52,6 +52,13 @@ static uint32_t remote_srqn(const struct line *line, const char *text)
 	return number;
 }
 
+static void set_ah(const struct line *line, struct request *req,
+		   const char *name)
+{
+	req->wr.wr.ud.ah = live(line, KIND_AH, name);
+	req->ud = true;
+}
+
 static void set_srqn(struct request *req, uint32_t number)
 {
 	req->wr.qp_type.xrc.remote_srqn = number;
@@ -143,7 +150,7 @@ static void set_field(const struct line *line, struct request *req,
 	else if (!strcmp(name, "srqn"))
 		set_srqn(req, remote_srqn(line, value));
 	else if (!strcmp(name, "ah"))
-		wr->wr.ud.ah = live(line, KIND_AH, value);
+		set_ah(line, req, value);
 	else if (!strcmp(name, "qpn"))
 		wr->wr.ud.remote_qpn = remote_qpn(line, value);
 	else if (!strcmp(name, "qkey"))

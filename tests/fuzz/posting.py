@@ -57,9 +57,9 @@ class Posting(Requests):
         broken, bad = None, None
         if self.chance(0.05):
             broken, bad = "num_sge", len(words)
-            self.wrong(verb, "num_sge", broken)
-            words.append(self.word({"id": self.next_id(),
-                                    "over": "recv_sge"}))
+            words.append(self.word({
+                "id": self.next_id(),
+                **self.too_many_sges(verb, "num_sge", "recv_sge")}))
         if words:
             self.call(verb, qp.srq.name if qp.srq else qp.name, *words,
                       broken=broken, bad=bad)
@@ -92,6 +92,9 @@ class Posting(Requests):
             self.call("ibv_post_recv", qp.name,
                       self.word({"id": self.next_id()}), broken="state", bad=0)
             self.reach("posted", "ibv_post_recv", qp.state)
+        if qp.srq and qp.type in verbs.WITH_RECEIVE_QUEUE:
+            self.call("ibv_post_recv", qp.name,
+                      self.word({"id": self.next_id()}), broken="srq", bad=0)
 
     @staticmethod
     def has_receive_queue(qp):

@@ -14,11 +14,15 @@ static int create_cq(const struct line *line, struct object *obj)
 		.cq_context = obj,
 		.comp_vector = number(line, "vector", 0),
 		.wc_flags = number(line, "wc_flags", 0),
+		.comp_mask = number(line, "mask", 0),
+		.flags = number(line, "flags", 0),
 		.parent_domain = maybe(line, KIND_PD, "pd"),
 	};
 
 	if (attr.parent_domain)
-		attr.comp_mask = IBV_CQ_INIT_ATTR_MASK_PD;
+		attr.comp_mask |= IBV_CQ_INIT_ATTR_MASK_PD;
+	if (attr.flags)
+		attr.comp_mask |= IBV_CQ_INIT_ATTR_MASK_FLAGS;
 	errno = 0;
 	obj->wc_flags = attr.wc_flags;
 	obj->ex = arg(line, "wc_flags");
@@ -63,7 +67,6 @@ static int create_srq(const struct line *line, struct object *obj)
 			  .srq_limit = number(line, "limit", 0) },
 		.comp_mask = IBV_SRQ_INIT_ATTR_TYPE | IBV_SRQ_INIT_ATTR_PD |
 			     IBV_SRQ_INIT_ATTR_XRCD | IBV_SRQ_INIT_ATTR_CQ,
-		.srq_type = IBV_SRQT_XRC,
 		.pd = pd,
 		.xrcd = maybe(line, KIND_XRCD, "xrcd"),
 		.cq = maybe(line, KIND_CQ, "cq"),
@@ -74,6 +77,7 @@ static int create_srq(const struct line *line, struct object *obj)
 	struct ibv_srq *srq;
 
 	errno = 0;
+	attr.srq_type = number(line, "type", IBV_SRQT_XRC);
 	if (arg(line, "tags")) {
 		attr.srq_type = IBV_SRQT_TM;
 		attr.comp_mask ^= IBV_SRQ_INIT_ATTR_XRCD | IBV_SRQ_INIT_ATTR_TM;

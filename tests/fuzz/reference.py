@@ -226,10 +226,10 @@ def described_setters():
 def described_flags():
     """Flags of send requests"""
     yield from _table(
-        ("Flag", "Operations", "Queue pairs", "Effect"),
+        ("Flag", "Operations", "Queue pairs", "Effect", "Source"),
         [(flag.name, "all" if flag.ops == verbs.ALL else ", ".join(flag.ops),
-          ", ".join(flag.on), flag.says) for flag in verbs.SEND_FLAGS],
-        (12, 30, 20, 38))
+          ", ".join(flag.on), flag.says, flag.source)
+         for flag in verbs.SEND_FLAGS], (10, 25, 15, 30, 20))
 
 
 def described_events():

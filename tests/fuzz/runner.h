@@ -258,6 +258,7 @@ bool memory_call(const struct line *line);
  * @sges: its SGEs
  * @setter: ibv_wr_*(): how it gets its data
  * @window: that it binds
+ * @ud: it has a destination for datagrams
  * @srqn: it names an XRC SRQ
  * @flush: what ibv_wr_flush() has beyond a key and an address
  */
@@ -266,6 +267,7 @@ struct request {
 	struct ibv_sge sges[64];
 	const char *setter;
 	struct object *window;
+	bool ud;
 	bool srqn;
 	struct {
 		uint64_t len;

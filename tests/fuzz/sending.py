@@ -365,16 +365,15 @@ class Requests(Windows):
         inline = request.flags & FLAGS["INLINE"]
         op = request.op
         verb = self.maker(op, batch)
+        if rule.startswith("set_"):
+            return self.refuses_setter(rule, qp, fields)
         if batch and request.op.data in ("store", "flush") and \
                 rule != "opcode":
             return False  # setters change nothing
         if rule == "num_sge" and not inline:
             fields["sges"] = "|".join([f"{qp.node}:0/0/0"] * 60)
-            number = self.wrong(*self.sge_argument(0, batch), rule)
-            if isinstance(number, str) or self.device.differs("num_sge"):
-                fields["over"] = "send_sge"
-            else:
-                fields["num_sge"] = number
+            fields.update(self.too_many_sges(*self.sge_argument(0, batch),
+                                             "send_sge"))
             if batch:
                 fields["set"] = "sge_list"
         elif rule == "inline_length":
@@ -412,6 +411,31 @@ class Requests(Windows):
                 return False
         else:
             return False
+        return True
+
+    def too_many_sges(self, verb, argument, one_more):
+        """A field of a request that breaks the rule num_sge
+
+        one_more: what there is one more of than there is room for
+        """
+        number = self.wrong(verb, argument, "num_sge")
+        if isinstance(number, str) or self.device.differs("num_sge"):
+            return {"over": one_more}
+        return {"num_sge": number}
+
+    def refuses_setter(self, rule, qp, fields):
+        """Break this rule of verbs.SETTING if there is what the setter needs."""
+        if rule == "set_data":
+            fields["set"] = self.random.choice(("sge", "sge_list"))
+            fields["sges"] = f"{qp.node}:0/0/0"
+        elif rule == "set_xrc_srqn":
+            fields["srqn"] = self.random.randrange(1 << 24)
+        else:
+            ah = self.any("ah", node=qp.node)
+            if not ah:
+                return False
+            fields.update(ah=ah.name, qpn=self.random.randrange(1 << 24),
+                          qkey=0)
         return True
 
     def spoil(self, qp, request, fields, verb):

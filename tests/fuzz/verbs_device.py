@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 """Devices, contexts, and objects that several contexts share."""
 
-from verbs_memory import HCA_VA, MEMORY, REGION_LENGTH
+from verbs_memory import HCA_VA, KNOWN_RIGHTS, MEMORY, REGION_LENGTH
 from words import EBADF, EFAULT, EINVAL, EIO, ENODATA, ENOENT
 from words import EOPNOTSUPP, EPERM
 from words import MINUS, Argument, Returns, Rule, Verb
@@ -167,7 +167,8 @@ DEVICE_VERBS = (
          "IBV_ACCESS_OPTIONAL_RANGE", arguments=MEMORY + (HCA_VA,),
          makes="mr", uses=("pd",), rules=(
              Rule("iova", "address and hca_va have the same offset in a page",
-                  "IBTA 10.6.2.5", EINVAL),)),
+                  "IBTA 10.6.2.5", EINVAL),
+             KNOWN_RIGHTS,)),
     Verb("ibv_reg_dmabuf_mr", "ibv_reg_mr(3)",
          "lets the device use memory of a dma-buf", arguments=(
              Argument("offset", "uint64_t", "first byte in the dma-buf"),

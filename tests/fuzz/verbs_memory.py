@@ -46,8 +46,13 @@ REGION_LENGTH = Argument("length", "size_t", "bytes",
 MEMORY = (
     Argument("addr", "void *", "first byte"),
     REGION_LENGTH,
-    Argument("access", "int", "rights", (Flags(ACCESS),)),
+    Argument("access", "int", "rights", (Flags(ACCESS),),
+             {"access": (1 << 12, 1 << 30)}),
 )
+KNOWN_RIGHTS = Rule("access", "access has only rights that there are, and "
+                    "those that a device need not know: bits 20 to 29",
+                    "verbs.h: IBV_ACCESS_OPTIONAL_RANGE; errno: the RDMA core's "
+                    "ib_check_mr_access()", EINVAL)
 HCA_VA = Argument("hca_va", "uint64_t", "what requests call the first byte")
 COPIED = (
     Argument("dm_offset", "uint64_t", "first byte in the memory"),
@@ -141,14 +146,16 @@ MEMORY_VERBS = (
                   "REMOTE_WRITE and REMOTE_ATOMIC only with LOCAL_WRITE",
                   "ibv_reg_mr(3)", EINVAL),
              Rule("on_demand_bind", "ON_DEMAND only without MW_BIND",
-                  "Documentation/abi.rst: Memory region", EOPNOTSUPP),)),
+                  "Documentation/abi.rst: Memory region", EOPNOTSUPP),
+             KNOWN_RIGHTS,)),
     Verb("ibv_reg_mr_iova", "ibv_reg_mr(3)",
          "lets the device use memory under other addresses",
          arguments=MEMORY + (HCA_VA,),
          makes="mr",
          uses=("pd",), rules=(
              Rule("iova", "address and hca_va have the same offset in a page",
-                  "IBTA 10.6.2.5", EINVAL),)),
+                  "IBTA 10.6.2.5", EINVAL),
+             KNOWN_RIGHTS,)),
     Verb("ibv_alloc_null_mr", "ibv_alloc_null_mr(3)",
          "makes a region of zeroes", makes="mr", uses=("pd",)),
     Verb("ibv_rereg_mr", "ibv_rereg_mr(3)",

@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 """Queue pairs, their attributes and states; address handles, and groups."""
 
+from dataclasses import replace
+
 from headers import ACCESS, CONNECTED, QP_TYPES, RAW_PACKET, RC, SENDING, UC
 from headers import UD, XRC_RECV, XRC_SEND
 from verbs_ethernet import SPREADING
 from verbs_posting import OPERATIONS
-from words import EINVAL, EOPNOTSUPP
+from words import EBUSY, EINVAL, ENODATA, EOPNOTSUPP
 from words import MINUS, Argument, Flags, Returns, Rule, Span, Verb
 
 # ibv_modify_qp(3): attributes that a transition takes, by type
@@ -267,6 +269,8 @@ CAPS = (
              {"max_inline_data": (*TOO_MANY, "max_inline + 1")},
              on=SENDING + (RAW_PACKET,)),
 )
+# Of enum ibv_qp_create_flags
+CVLAN_STRIPPING = 1 << 9
 INIT_ATTR = (
     Argument("send_cq", "struct ibv_cq *", "for completions of send requests"),
     Argument("recv_cq", "struct ibv_cq *", "for those of receive requests"),
@@ -280,8 +284,13 @@ INIT_ATTR = (
              (0, 1)),
 )
 INIT_ATTR_EX = INIT_ATTR + (
-    Argument("comp_mask", "uint32_t", "which of the others are there"),
+    Argument("comp_mask", "uint32_t", "which of the others are there",
+             wrong={"comp_mask": (1 << 20, 1 << 31)}),
     Argument("pd", "struct ibv_pd *", "the protection domain"),
+    Argument("create_flags", "uint32_t", "CVLAN_STRIPPING",
+             (CVLAN_STRIPPING,),
+             {"create_flags": (1 << 1, 1 << 8, 1 << 10, 1 << 11, 1 << 31)},
+             on=(RAW_PACKET,)),
     Argument("xrcd", "struct ibv_xrcd *", "the XRC domain", on=(XRC_RECV,)),
     Argument("send_ops_flags", "uint64_t", "operations that builders are for",
              (Flags({op.name: op.send_ops for op in OPERATIONS}),)),
@@ -340,13 +349,20 @@ PAIR_VERBS = (
          rules=QP_CREATION + SPREADING + (
              Rule("send_ops", "the type of the queue pair has all operations",
                   "ibv_wr_post(3): USAGE", EOPNOTSUPP),
+             Rule("comp_mask", "comp_mask has only bits that there are",
+                  "ibv_create_qp_ex(3): comp_mask", EOPNOTSUPP),
+             Rule("create_flags", "create_flags has only CVLAN_STRIPPING, "
+                  "and that on RAW_PACKET",
+                  "ibv_create_qp_ex(3): create_flags", EOPNOTSUPP),
              Rule("max_tso_header", "max_tso_header is 0 if the type has no "
                   "TSO", "ibv_create_qp_ex(3): max_tso_header",
                   EOPNOTSUPP),)),
     Verb("ibv_destroy_qp", "ibv_create_qp(3)",
          "destroys a queue pair", destroys="qp",
          effects="Its requests and its completions are gone. Windows of type "
-         "2 that are bound through it are unbound."),
+         "2 that are bound through it are unbound.",
+         rules=(Rule("attached", "it is attached to no multicast group",
+                     "ibv_create_qp(3): NOTES", EBUSY),)),
     Verb("ibv_modify_qp", "ibv_modify_qp(3)",
          "changes the state and the attributes of a queue pair", ATTRS + PATH,
          MODIFYING, uses=("qp",), effects="RESET forgets all requests and "
@@ -368,13 +384,20 @@ PAIR_VERBS = (
                       {"port": (0, 2, 255)}),
              Argument("grh.dgid", "union ibv_gid", "address of the other end, "
                       "or of a group"),
-             Argument("grh.sgid_index", "uint8_t", "which address of this end"),
-             *AH_PATH, AH_HOPS),
+             Argument("grh.sgid_index", "uint8_t", "which address of this end",
+                      wrong={"sgid_index": (255,)}),
+             replace(AH_PATH[0], wrong={"sl": (8, 255)}),
+             *AH_PATH[1:], AH_HOPS),
          makes="ah", uses=("pd",), rules=(
              Rule("is_global", "on RoCE there is a GRH",
                   "ibv_create_ah(3): is_global", EINVAL),
              Rule("port", "port_num is one of the device's ports",
-                  "ibv_create_ah(3); IBTA 11.2.2.1", EINVAL),)),
+                  "ibv_create_ah(3); IBTA 11.2.2.1", EINVAL),
+             Rule("sgid_index", "the port has an address at sgid_index",
+                  "ibv_create_ah(3): sgid_index; errno: the RDMA core's "
+                  "rdma_get_gid_attr()", ENODATA),
+             Rule("sl", "sl is at most 7", "IBTA A17.4.2; IEEE 802.1Q: PCP",
+                  EINVAL),)),
     Verb("ibv_init_ah_from_wc", "ibv_create_ah_from_wc(3)",
          "tells the address of the sender of a datagram", FROM_WC + (
              Argument("ah_attr", "struct ibv_ah_attr *", "where to write it"),),

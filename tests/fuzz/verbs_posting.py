@@ -108,20 +108,24 @@ MESSAGES = names(lambda op: op.receives == WC_RECV and op.data != "cut")
 SENDS_ON_UD = names(lambda op: UD in op.on)
 
 SEND_FLAGS = (
-    Flag("FENCE", 1, "the request waits for reads and atomics before it", ALL,
-         SENDING),
+    Flag("FENCE", 1, "the request waits for reads and atomics before it; UC and "
+         "UD have none, so that it has no effect there",
+         "ibv_post_send(3): IBV_SEND_FENCE; IBTA 10.8.3.3", ALL, SENDING),
     Flag("SIGNALED", 2, "the request has a completion; with sq_sig_all, or if "
-         "it fails, it has one anyway", ALL, SENDING + (RAW_PACKET,)),
+         "it fails, it has one anyway", "ibv_post_send(3): IBV_SEND_SIGNALED",
+         ALL, SENDING + (RAW_PACKET,)),
     Flag("SOLICITED", 4, "the completion at the other end has an event that "
          "was asked for with solicited_only",
+         "ibv_post_send(3): IBV_SEND_SOLICITED; ibv_req_notify_cq(3)",
          names(lambda op: op.receives), SENDING),
     Flag("INLINE", 8, "ibv_post_send() copies the data; keys do not matter. "
-         "Builders ignore it: they have setters for inline data", INLINE,
+         "Builders ignore it: they have setters for inline data",
+         "ibv_post_send(3): IBV_SEND_INLINE; ibv_wr_post(3): Flags", INLINE,
          SENDING + (RAW_PACKET,)),
     Flag("IP_CSUM", 16, "checksums of IPv4, TCP and UDP are put in on "
          "RAW_PACKET; no effect on UD; elsewhere the request fails with "
-         "LOC_QP_OP_ERR", ("SEND", "SEND_WITH_IMM", "TSO"),
-         (UD, RAW_PACKET)),
+         "LOC_QP_OP_ERR", "ibv_post_send(3): IBV_SEND_IP_CSUM",
+         ("SEND", "SEND_WITH_IMM", "TSO"), (UD, RAW_PACKET)),
 )
 FLAGS = {flag.name: flag.value for flag in SEND_FLAGS}
 
@@ -133,7 +137,7 @@ SILENT = ("RESET", "INIT", "ERR", "gone", "psn before", "psn to come")
 POSTING = (
     Rule("opcode", "the type of the queue pair has the opcode",
          "ibv_post_send(3): table of opcodes", EINVAL),
-    Rule("num_sge", "num_sge is at most cap.max_send_sge",
+    Rule("num_sge", "num_sge is at least 0 and at most cap.max_send_sge",
          "ibv_create_qp(3): max_send_sge", EINVAL),
     Rule("inline_length", "inline data is at most cap.max_inline_data long",
          "ibv_create_qp(3): max_inline_data", EINVAL,
@@ -373,14 +377,27 @@ FLUSHING = (
          ops=("FLUSH",)),
 )
 
+# Which setters go with a builder
+SETTING = (
+    Rule("set_data", "the operation has data: BIND_MW and LOCAL_INV have none",
+         "ibv_wr_post(3): WORK REQUESTS", EINVAL, on=CONNECTED,
+         ops=names(lambda op: op.data in ("bind", "none"))),
+    Rule("set_ud_addr", "the queue pair is of type UD",
+         "ibv_wr_post(3): QP Specific setters", EINVAL, on=CONNECTED),
+    Rule("set_xrc_srqn", "the queue pair is of type XRC_SEND",
+         "ibv_wr_post(3): QP Specific setters", EINVAL, on=(RC, UC, UD)),
+)
+
 # What a receive request must be
 RECEIVING = (
-    Rule("num_sge", "num_sge is at most cap.max_recv_sge",
+    Rule("num_sge", "num_sge is at least 0 and at most cap.max_recv_sge",
          "ibv_create_qp(3): max_recv_sge", EINVAL),
     Rule("room", "the receive queue has room",
          "ibv_create_qp(3): max_recv_wr", ENOMEM),
     Rule("state", "the queue pair is not in RESET",
          "IBTA 10.3.1, 11.4.1.2", EINVAL),
+    Rule("srq", "the queue pair has no shared receive queue",
+         "ibv_post_recv(3): NOTES", EINVAL),
 )
 
 RIGHTS_OF_WINDOWS = {name: ACCESS[name] for name in (
@@ -539,8 +556,9 @@ IN_SETTERS = {
     "receive_length", "receive_lkey", "receive_pd", "receive_bounds",
     "receive_write", "message_length", "room", "state", "receive_dropped",
     "receive_length_dropped", "receive_lkey_dropped",
+    *(rule.name for rule in SETTING),
 }
-SEND_RULES = POSTING + BINDING_TYPE_2 + EXECUTION + FLUSHING
+SEND_RULES = POSTING + BINDING_TYPE_2 + EXECUTION + FLUSHING + SETTING
 
 
 def _rules(wanted):
@@ -583,7 +601,7 @@ def _setter(name, does, arguments, rules):
 KEPT = ("the queue pair keeps the error, and ibv_wr_complete() returns the "
         "first one")
 SGE_RULES = ("lkey", "lkey_pd", "local_bounds", "local_write",
-             "atomic_length")
+             "atomic_length", "set_data")
 SETTERS = (
     _setter("ibv_wr_set_sge", "has the data in one SGE",
             (LKEY, SGE_ADDR, LENGTH), SGE_RULES),
@@ -602,15 +620,15 @@ SETTERS = (
                 replace(INLINE_LENGTH, legal=())),
             ("inline_length", "inline_opcode")),
     _setter("ibv_wr_set_ud_addr", "says where to send a datagram",
-            (AH, REMOTE_QPN, REMOTE_QKEY), ("qkey",)),
+            (AH, REMOTE_QPN, REMOTE_QKEY), ("qkey", "set_ud_addr")),
     _setter("ibv_wr_set_xrc_srqn", "says which shared receive queue receives",
-            (REMOTE_SRQN,), ("srqn",)),
+            (REMOTE_SRQN,), ("srqn", "set_xrc_srqn")),
 )
 
 RECEIVED_INTO = (
     WR_ID,
     replace(NUM_SGE, legal=(Span(0, "max_recv_sge"),), ops=(),
-            wrong={"num_sge": ("max_recv_sge + 1",)}),
+            wrong={"num_sge": ("max_recv_sge + 1", 100000, -1)}),
     replace(SGE_ADDR, ops=()),
     Argument("length", "uint32_t", "bytes of an SGE; here how many more than "
              "the message has", (0, 1, 100)),

@@ -155,12 +155,14 @@ class Flag:
     name: without IBV_SEND_
     value: its bit
     says: what it does
+    source: the manual page or section that says so
     ops, on: names of the operations, and types of queue pairs, that have it
     """
 
     name: str
     value: int
     says: str
+    source: str
     ops: tuple
     on: tuple
 
