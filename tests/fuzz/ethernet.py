@@ -5,9 +5,11 @@ import struct
 from collections import deque
 from dataclasses import dataclass, field
 
+import lines
 import tcp
 import verbs
 from devices import Devices
+from flows import ALL_DEFAULT, DONT_TRAP, MC_DEFAULT, NORMAL, SNIFFER, Flow
 from model import SINK, SOURCE, WC_IP_CSUM_OK, WC_TAGGED, Completion, Cq, Qp
 from model import Receive, Request, Thing
 from objects import STANDARD_WC
@@ -16,8 +18,6 @@ from states import UP
 
 CVLAN, FLOW_TAG = 1 << 8, 1 << 9  # enum ibv_create_cq_wc_flags
 VLAN_STRIP = 1
-NORMAL, ALL_DEFAULT, MC_DEFAULT, SNIFFER = range(4)
-DONT_TRAP = 2
 PACKETS, BYTES = range(2)
 SRC_IPV4, DST_IPV4, SRC_UDP, DST_UDP = 1, 2, 64, 128
 KEY_LEN = 40
@@ -54,24 +54,6 @@ class Counters(Thing):
     values: list = field(default_factory=lambda: [0, 0])
 
 
-@dataclass(eq=False)
-class Flow(Thing):
-    """A flow rule
-
-    find: function from a frame to the Wq that receives it
-    """
-
-    qp: Qp = None
-    priority: int = 0
-    group: int = 0
-    dport: int = None
-    tag: int = 0
-    drop: bool = False
-    dont_trap: bool = False
-    counters: Counters = None
-    find: object = None
-
-
 @dataclass
 class Frame:
     group: int
@@ -81,7 +63,11 @@ class Frame:
     vlan: int
     payload: bytes
 
+    spec = 0x41  # IBV_FLOW_SPEC_UDP
     has_checksums = False
+
+    def ports(self):
+        return self.sport, self.dport
 
     def bytes(self):
         """An IPv4 UDP packet, with checksums of 0"""
@@ -337,19 +323,22 @@ class Ethernet(Devices):
 
     def make_flow(self, qp, find):
         flow = Flow(self.name("flow"), qp.node, qp=qp, find=find,
+                    type=self.draw("ibv_create_flow", "type")
+                    if self.chance(0.3) else NORMAL,
                     priority=self.draw("ibv_create_flow", "priority"),
                     group=self.group(self.random.randrange(2)),
-                    dport=self.random.choice((None, *PORTS)),
-                    tag=self.random.choice((0, 1, 0xfedcba)),
-                    drop=self.chance(0.2))
-        flow.dont_trap = not flow.drop and self.chance(0.2)
+                    specs=self.specs(),
+                    tag=self.random.choice((0, 1, 0xfedcba)))
+        if flow.type == NORMAL:
+            flow.drop = self.chance(0.2)
+            flow.dont_trap = not flow.drop and self.chance(0.2)
         if self.chance(0.5):
             flow.counters = self.random.choice(self.sets) \
                 if self.sets and self.chance(0.5) else \
                 self.make_counters(qp.node)
-        args = {"qp": qp.name, "type": NORMAL, "port": 1,
+        args = {"qp": qp.name, "type": flow.type, "port": 1,
                 "priority": flow.priority, "group": flow.group,
-                "dport": flow.dport, "tag": flow.tag or None,
+                **flow.specs, "tag": flow.tag or None,
                 "flags": DONT_TRAP if flow.dont_trap else 0,
                 "drop": 1 if flow.drop else None,
                 "count": flow.counters.name if flow.counters else None}
@@ -362,19 +351,35 @@ class Ethernet(Devices):
                       broken="unused")
         self.flows.append(flow)
 
+    def specs(self):
+        """What a rule says of the headers behind the address"""
+        chosen = {"ether_type": 0.2, "vlan_tag": 0.2, "src_ip": 0.2,
+                  "dst_ip": 0.1}
+        if self.chance(0.5):
+            chosen.update({"tcp_udp.type": 1, "src_port": 0.3, "dst_port": 0.8})
+        verb = verbs.NAMED["ibv_create_flow"]
+        return {lines.word(verb.argument(name), verb.name):
+                self.draw(verb.name, name)
+                for name, chance in chosen.items() if self.chance(chance)}
+
     def refused_flow(self, flow, args):
-        broken = self.random.choice((None, None, "port", "type", "qp_type",
-                                     "egress", "dont_trap"))
+        broken = self.random.choice((
+            None, None, "port", "type", "qp_type", "egress", "dont_trap", "drop",
+            "drop_dont_trap", "spec"))
         other = self.any("qp", node=flow.node, type=verbs.UD)
         if not broken or (broken == "qp_type" and not other):
             return
-        if broken in ("port", "type", "egress"):
+        if broken in ("port", "type", "egress", "spec"):
             self.call_wrong("ibv_create_flow", flow.name, args,
                             rules=(broken,))
             return
+        other_type = self.random.choice((ALL_DEFAULT, MC_DEFAULT, SNIFFER))
         change = {"qp_type": {"qp": other.name if other else None},
-                  "dont_trap": {"type": self.random.choice((
-                      ALL_DEFAULT, MC_DEFAULT)), "flags": DONT_TRAP}}
+                  "dont_trap": {"type": other_type, "flags": DONT_TRAP,
+                                "drop": None},
+                  "drop": {"type": other_type, "flags": 0, "drop": 1},
+                  "drop_dont_trap": {"type": NORMAL, "flags": DONT_TRAP,
+                                     "drop": 1}}
         self.call("ibv_create_flow", flow.name, broken=broken,
                   **{**args, **change[broken]})
 
@@ -496,10 +501,8 @@ class Ethernet(Devices):
         for _ in range(32):
             flow = self.random.choice(flows)
             frame = self.frame()
-            frame.group = flow.group
-            if flow.dport is not None:
-                frame.dport = flow.dport
-            if flow.find(frame) is wq:
+            flow.fit(frame)
+            if flow.matches(frame) and flow.find(frame) is wq:
                 break
         return frame
 
@@ -620,17 +623,18 @@ class Ethernet(Devices):
             self.modify(sender, state)
 
     def deliver(self, frame):
-        """What rules do with a frame. Return whether none of them drops it."""
-        all_received = True
-        for flow in sorted(self.flows, key=lambda flow: flow.priority):
-            if flow.group != frame.group or \
-                    flow.dport not in (None, frame.dport):
-                continue
+        """What rules do with a frame. Return whether it is seen that they have
+        had it: there are some, and none drops it.
+        """
+        flows = sorted((flow for flow in self.flows if flow.matches(frame)),
+                       key=lambda flow: flow.place)
+        all_received = bool(flows)
+        for flow in flows:
             if flow.counters:
                 flow.counters.values[PACKETS] += 1
                 flow.counters.values[BYTES] += len(frame.bytes())
             all_received &= not flow.drop and self.receive(flow, frame)
-            if not flow.dont_trap:
+            if not flow.leaves:
                 break
         return all_received
 

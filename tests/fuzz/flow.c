@@ -28,10 +28,24 @@ static void *add_spec(struct rule *rule, enum ibv_flow_spec_type type,
 	return spec;
 }
 
+/* VALUE/MASK, or only a value: returns it, and sets the mask. */
+static uint32_t masked(const struct line *line, const char *name,
+		       uint32_t *mask)
+{
+	const char *text = arg(line, name);
+	const char *rest = text ? strchr(text, '/') : NULL;
+
+	*mask = text ? UINT32_MAX : 0;
+	if (rest)
+		*mask = strtoul(rest + 1, NULL, 0);
+	return text ? strtoul(text, NULL, 0) : 0;
+}
+
 /* Frames to a multicast address, see ethernet.py */
-static void add_group(const struct line *line, struct rule *rule)
+static void add_eth(const struct line *line, struct rule *rule)
 {
 	unsigned int group = number(line, "group", 0);
+	uint32_t mask;
 	const uint8_t mac[6] = {
 		3, 0x11, 0x22, 0x33 + (group >> 8), 0x44, group
 	};
@@ -40,15 +54,38 @@ static void add_group(const struct line *line, struct rule *rule)
 
 	memcpy(eth->val.dst_mac, mac, sizeof(mac));
 	memset(eth->mask.dst_mac, 0xff, sizeof(mac));
+	eth->val.ether_type = htons(masked(line, "ether", &mask));
+	eth->mask.ether_type = htons(mask);
+	eth->val.vlan_tag = htons(masked(line, "vlan", &mask));
+	eth->mask.vlan_tag = htons(mask);
 }
 
-static void add_port(const struct line *line, struct rule *rule)
+static void add_ipv4(const struct line *line, struct rule *rule)
 {
-	struct ibv_flow_spec_tcp_udp *udp =
-		add_spec(rule, IBV_FLOW_SPEC_UDP, sizeof(*udp));
+	struct ibv_flow_spec_ipv4 *ip;
+	uint32_t mask;
 
-	udp->val.dst_port = htons(number(line, "dport", 0));
-	udp->mask.dst_port = 0xffff;
+	if (!arg(line, "src") && !arg(line, "dst"))
+		return;
+	ip = add_spec(rule, IBV_FLOW_SPEC_IPV4, sizeof(*ip));
+	ip->val.src_ip = htonl(masked(line, "src", &mask));
+	ip->mask.src_ip = htonl(mask);
+	ip->val.dst_ip = htonl(masked(line, "dst", &mask));
+	ip->mask.dst_ip = htonl(mask);
+}
+
+static void add_ports(const struct line *line, struct rule *rule)
+{
+	struct ibv_flow_spec_tcp_udp *l4;
+	uint32_t mask;
+
+	if (!arg(line, "l4"))
+		return;
+	l4 = add_spec(rule, number(line, "l4", 0), sizeof(*l4));
+	l4->val.src_port = htons(masked(line, "sport", &mask));
+	l4->mask.src_port = htons(mask);
+	l4->val.dst_port = htons(masked(line, "dport", &mask));
+	l4->mask.dst_port = htons(mask);
 }
 
 static void add_actions(const struct line *line, struct rule *rule)
@@ -80,10 +117,9 @@ static int create_flow(const struct line *line, struct object *obj)
 			  .flags = number(line, "flags", 0) },
 	};
 
-	if (!rule.attr.type)
-		add_group(line, &rule);
-	if (!rule.attr.type && arg(line, "dport"))
-		add_port(line, &rule);
+	add_eth(line, &rule);
+	add_ipv4(line, &rule);
+	add_ports(line, &rule);
 	add_actions(line, &rule);
 	errno = 0;
 	return made(obj, ibv_create_flow(live(line, KIND_QP, must(line, "qp")),

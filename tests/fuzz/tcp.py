@@ -20,14 +20,29 @@ def checksum(data):
 
 @dataclass
 class Segment:
-    """A frame: to which group, with which VLAN tag; it has no port of UDP"""
+    """A frame of a stream"""
 
-    group: int
-    vlan: int
+    stream: object
     data: bytes
 
-    dport = -1
+    spec = 0x40  # IBV_FLOW_SPEC_TCP
     has_checksums = True
+
+    @property
+    def group(self):
+        """To which group it goes"""
+        return self.stream.group
+
+    @property
+    def vlan(self):
+        """Its VLAN tag, or 0"""
+        return self.stream.vlan
+
+    def addresses(self):
+        return self.stream.addresses
+
+    def ports(self):
+        return self.stream.ports
 
     def bytes(self):
         return self.data
@@ -89,4 +104,4 @@ class Stream:
             pseudo + self.tcp(flags, at) + payload))
         total = IPV4_LEN + length
         ip = self.ip(total, index, checksum(self.ip(total, index)))
-        return Segment(self.group, self.vlan, self.link + ip + tcp + payload)
+        return Segment(self, self.link + ip + tcp + payload)

@@ -8,7 +8,7 @@ description names it, and those who draw a value say what it is just now.
 import re
 
 import verbs
-from words import Flags, Span
+from words import Flags, Masked, Span
 
 
 def number(item, limits):
@@ -31,7 +31,7 @@ class Values:
 
     def possible(self, item, limits):
         """Whether there is such a value just now"""
-        if isinstance(item, Flags):
+        if isinstance(item, (Flags, Masked)):
             return True
         if isinstance(item, Span):
             return number(item.low, limits) is not None and \
@@ -72,7 +72,7 @@ class Values:
             low = number(item.low, limits)
             return self.random.randint(low, max(
                 low, number(item.high, limits)))
-        return number(item, limits)
+        return item if isinstance(item, Masked) else number(item, limits)
 
     def some_flags_of(self, verb, name, item):
         flags = 0

@@ -2,7 +2,7 @@
 """Ethernet: work queues, tables of them, flow rules, and their counters."""
 
 from words import EBUSY, EINVAL, ENOMEM, EOPNOTSUPP
-from words import Argument, Rule, Span, Verb
+from words import Argument, Masked, Rule, Span, Verb
 
 # enum ibv_wq_state
 WQ_STATES = ("RESET", "RDY", "ERR")
@@ -100,15 +100,35 @@ ETHERNET_VERBS = (
     Verb("ibv_create_flow", "ibv_create_flow(3)",
          "has a queue pair receive the frames that a rule matches",
          arguments=(
-             Argument("type", "enum ibv_flow_attr_type", "NORMAL", (),
+             Argument("type", "enum ibv_flow_attr_type", "0: NORMAL, 1: "
+                 "ALL_DEFAULT, 2: MC_DEFAULT, 3: SNIFFER", (0, 1, 2, 3),
                  {"type": (4, 255)}),
              Argument("port", "uint8_t", "port", (), {"port": (0, 2, 255)}),
              Argument("priority", "uint16_t", "the lowest is asked first",
                  (0, 1, 2)),
              Argument("flags", "uint32_t", "2: DONT_TRAP", (0, 2), {"egress":
                  (4,)}),
-             Argument("specs", "struct ibv_flow_spec", "what the frame must "
-                 "be, and tag, drop or counters"),),
+             Argument("dst_mac", "uint8_t [6]", "address that the frame "
+                 "goes to, here that of a group"),
+             Argument("ether_type", "uint16_t", "what follows the last VLAN "
+                 "tag", (0x0800, 0x86dd)),
+             Argument("vlan_tag", "uint16_t", "the first VLAN tag, as "
+                 "VALUE/MASK", (Masked(1, 0xfff), Masked(0x6000, 0xe000),
+                 Masked(0x6123, 0xffff))),
+             Argument("src_ip", "uint32_t", "address in the IPv4 header, as "
+                 "VALUE/MASK", (Masked(0xc0000200, 0xffffff80),
+                 Masked(0xc0000281, 0xffffff81),
+                 Masked(0xc0000300, 0xffffff00))),
+             Argument("dst_ip", "uint32_t", "the same of the other end",
+                 (Masked(0xc00002c8, 0xffffffff),)),
+             Argument("tcp_udp.type", "enum ibv_flow_spec_type",
+                 "0x40: TCP, 0x41: UDP", (0x40, 0x41), {"spec": (0x70, 0xff)}),
+             Argument("src_port", "uint16_t", "port of TCP or UDP",
+                 (1000, 2000, 0xffff)),
+             Argument("dst_port", "uint16_t", "the same of the other end",
+                 (1000, 2000, 0xffff)),
+             Argument("actions", "struct ibv_flow_spec", "tag, drop, or "
+                 "counters"),),
          makes="flow", uses=("qp", "counters"), rules=(
              Rule("port", "port is one of the device's ports",
                   "ibv_create_flow(3): ERRORS", EINVAL),
@@ -120,7 +140,15 @@ ETHERNET_VERBS = (
                   "rules for what it sends",
                   "ibv_create_flow(3)", EOPNOTSUPP),
              Rule("dont_trap", "DONT_TRAP only with IBV_FLOW_ATTR_NORMAL",
-                  "ibv_create_flow(3): NOTES", EINVAL),)),
+                  "ibv_create_flow(3): NOTES", EINVAL),
+             Rule("drop", "the same of the action drop",
+                  "Documentation/hardware/admin.rst: CREATE_FLOW", EINVAL),
+             Rule("drop_dont_trap", "not both of them",
+                  "Documentation/hardware/admin.rst: CREATE_FLOW", EINVAL),
+             Rule("spec", "there is such a kind of header",
+                  "ibv_create_flow(3): ERRORS", EINVAL),),
+         effects="SNIFFER has a copy of what it matches. NORMAL takes a frame, or "
+         "has a copy with DONT_TRAP. The others take what is left."),
     Verb("ibv_destroy_flow", "ibv_create_flow(3)",
          "ends a rule", destroys="flow"),
     Verb("ibv_create_counters", "ibv_create_counters(3)",

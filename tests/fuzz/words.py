@@ -116,6 +116,17 @@ class Flags:
 
 
 @dataclass(frozen=True)
+class Masked:
+    """What a flow rule says of a field: its value in the bits of a mask"""
+
+    value: int
+    mask: int
+
+    def __str__(self):
+        return f"{self.value:#x}/{self.mask:#x}"
+
+
+@dataclass(frozen=True)
 class Argument:
     """An argument of a verb, or a field of a structure that it is given.
 
@@ -123,7 +134,7 @@ class Argument:
     type: in C
     says: what it is
     legal: values that are taken, with the smallest and the largest: numbers,
-        names of limits, Span and Flags; empty, if objects alone say what it can
+        names of limits, Span, Flags and Masked; empty, if objects alone say what it can
         be
     wrong: values that break a rule, by the name of the rule
     ops: names of the operations that look at it; all, if empty
