@@ -2,14 +2,9 @@
 /* The admin queue, and the checks that all commands have in common */
 #include "harness_driver.h"
 
-static struct drv *one(void)
-{
-	return drv_up(&sim_new(1)->nics[0]);
-}
-
 TEST(admin_nop)
 {
-	struct drv *d = one();
+	struct drv *d = drv_one();
 
 	CHECK_EQ(drv_number_cmd(d, MYNIC_CMD_NOP, 0), MYNIC_AQ_OK);
 	CHECK_EQ(drv_stat(d, MYNIC_STAT_BAD_COMMAND), 0);
@@ -18,7 +13,7 @@ TEST(admin_nop)
 /* A NOP tells the time, so that a host need not read a register for that */
 TEST(admin_nop_tells_the_time)
 {
-	struct drv *d = one();
+	struct drv *d = drv_one();
 	struct mynic_admin_cmd cmd = { .opcode = MYNIC_CMD_NOP };
 	struct mynic_admin_cpl cpl;
 	uint64_t before = d->n->sim->now;
@@ -37,7 +32,7 @@ static void arm(struct drv *d, uint32_t ci)
 
 TEST(admin_interrupts_on_vector_0)
 {
-	struct drv *d = one();
+	struct drv *d = drv_one();
 	uint64_t irqs = d->n->irqs[0];
 
 	/* There is an interrupt only if it was requested, and only one */
@@ -67,7 +62,7 @@ TEST(admin_interrupts_on_vector_0)
 
 TEST(admin_interrupt_is_not_kept_in_a_reset)
 {
-	struct drv *d = one();
+	struct drv *d = drv_one();
 	struct sim_nic *n = d->n;
 	uint64_t irqs;
 
@@ -86,7 +81,7 @@ TEST(admin_interrupt_is_not_kept_in_a_reset)
 
 TEST(admin_unknown_opcodes)
 {
-	struct drv *d = one();
+	struct drv *d = drv_one();
 	static const uint8_t known[] = {
 		0x01, 0x02, 0x03, 0x04, 0x05, 0x06, 0x07, 0x10, 0x11, 0x18,
 		0x19, 0x1a, 0x1b, 0x20, 0x21, 0x22, 0x23, 0x24, 0x25, 0x26,
@@ -107,7 +102,7 @@ TEST(admin_unknown_opcodes)
 
 TEST(admin_many_in_flight)
 {
-	struct drv *d = one();
+	struct drv *d = drv_one();
 	unsigned int slots = 1u << d->aq_log_size;
 	struct mynic_admin_cpl cpl;
 	uint64_t seen;
@@ -155,7 +150,7 @@ TEST(admin_queue_sizes)
 
 TEST(admin_index_wraps)
 {
-	struct drv *d = one();
+	struct drv *d = drv_one();
 
 	/* More than 2^16: ids repeat, phases continue */
 	for (int i = 0; i < 70000; i++)
@@ -371,7 +366,7 @@ static struct sample *samples(struct drv *d)
 
 TEST(admin_samples_are_valid)
 {
-	struct drv *d = one();
+	struct drv *d = drv_one();
 
 	for (struct sample *s = samples(d); s->name; s++) {
 		uint8_t status = run_sample(d, s);
@@ -394,7 +389,7 @@ static void expect_status(struct drv *d, const struct sample *s, uint8_t want,
 
 TEST(admin_reserved_bytes_are_checked)
 {
-	struct drv *d = one();
+	struct drv *d = drv_one();
 	uint64_t count = 0;
 
 	for (struct sample *s = samples(d); s->name; s++) {
@@ -420,7 +415,7 @@ TEST(admin_reserved_bytes_are_checked)
 
 TEST(admin_unknown_flags_are_refused)
 {
-	struct drv *d = one();
+	struct drv *d = drv_one();
 
 	for (struct sample *s = samples(d); s->name; s++)
 		for (unsigned int bit = 0; bit < 8; bit++) {
@@ -436,7 +431,7 @@ TEST(admin_unknown_flags_are_refused)
 
 TEST(admin_unused_number_must_be_zero)
 {
-	struct drv *d = one();
+	struct drv *d = drv_one();
 
 	for (struct sample *s = samples(d); s->name; s++) {
 		struct sample bad = *s;
@@ -450,7 +445,7 @@ TEST(admin_unused_number_must_be_zero)
 
 TEST(admin_unknown_numbers)
 {
-	struct drv *d = one();
+	struct drv *d = drv_one();
 	static const uint32_t unknown[] = { 0xffffffff, 0x00ffffff, 0x12345,
 					    0x80000000 };
 
@@ -469,7 +464,7 @@ TEST(admin_unknown_numbers)
 
 TEST(admin_mailbox_address)
 {
-	struct drv *d = one();
+	struct drv *d = drv_one();
 
 	for (struct sample *s = samples(d); s->name; s++) {
 		struct mynic_admin_cmd cmd = s->cmd;
@@ -495,7 +490,7 @@ TEST(admin_mailbox_address)
 
 TEST(admin_unwanted_mailbox)
 {
-	struct drv *d = one();
+	struct drv *d = drv_one();
 
 	for (struct sample *s = samples(d); s->name; s++) {
 		struct mynic_admin_cmd cmd = s->cmd;
@@ -512,7 +507,7 @@ TEST(admin_unwanted_mailbox)
 /* The mailbox of a newer driver has bytes that this device does not know */
 TEST(admin_mailbox_grows)
 {
-	struct drv *d = one();
+	struct drv *d = drv_one();
 
 	for (struct sample *s = samples(d); s->name; s++) {
 		struct mynic_admin_cmd cmd = s->cmd;
@@ -548,7 +543,7 @@ TEST(admin_mailbox_grows)
  */
 TEST(admin_mailbox_shrinks)
 {
-	struct drv *d = one();
+	struct drv *d = drv_one();
 
 	for (struct sample *s = samples(d); s->name; s++) {
 		struct mynic_admin_cmd cmd = s->cmd;
@@ -569,7 +564,7 @@ TEST(admin_mailbox_shrinks)
 /* Fields that a short mailbox leaves out read as zero: here, port 0 */
 TEST(admin_mailbox_in_short)
 {
-	struct drv *d = one();
+	struct drv *d = drv_one();
 	struct mynic_admin_cmd cmd = { .opcode = MYNIC_CMD_MODIFY_QP };
 	struct drv_cq *cq = drv_create_cq(d, 4);
 	struct drv_qp_init init = {
@@ -596,7 +591,7 @@ TEST(admin_mailbox_in_short)
 
 TEST(admin_device_attributes)
 {
-	struct drv *d = one();
+	struct drv *d = drv_one();
 	const struct mynic_device_attr *a = &d->attr;
 
 	CHECK(a->node_guid);
@@ -627,7 +622,7 @@ TEST(admin_device_attributes)
 
 TEST(admin_port_attributes)
 {
-	struct drv *d = one();
+	struct drv *d = drv_one();
 	struct mynic_admin_cmd cmd = { .opcode = MYNIC_CMD_QUERY_PORT };
 	struct mynic_port_attr a;
 
@@ -657,7 +652,7 @@ static uint8_t modify_port(struct drv *d, uint8_t up, uint32_t mtu,
 
 TEST(admin_modify_port)
 {
-	struct drv *d = one();
+	struct drv *d = drv_one();
 	struct mynic_admin_cmd cmd = { .opcode = MYNIC_CMD_MODIFY_PORT };
 
 	CHECK_EQ(modify_port(d, 1, 67, 1), MYNIC_AQ_BAD_PARAM);
@@ -680,7 +675,7 @@ TEST(admin_modify_port)
 
 TEST(admin_set_gid)
 {
-	struct drv *d = one();
+	struct drv *d = drv_one();
 	struct mynic_admin_cmd cmd = { .opcode = MYNIC_CMD_SET_GID };
 
 	cmd.set_gid.gid[0] = 0xfe;
@@ -698,7 +693,7 @@ TEST(admin_set_gid)
 
 TEST(admin_pd_life)
 {
-	struct drv *d = one();
+	struct drv *d = drv_one();
 	uint32_t pdn = drv_alloc_pd(d), other = drv_alloc_pd(d);
 	struct drv_mr *mr;
 
@@ -715,7 +710,7 @@ TEST(admin_pd_life)
 
 TEST(admin_pd_limit)
 {
-	struct drv *d = one();
+	struct drv *d = drv_one();
 	struct mynic_admin_cmd cmd = { .opcode = MYNIC_CMD_ALLOC_PD };
 	struct mynic_admin_cpl cpl;
 
@@ -728,7 +723,7 @@ TEST(admin_pd_limit)
 
 TEST(admin_destroy_order)
 {
-	struct drv *d = one();
+	struct drv *d = drv_one();
 	uint32_t pdn = drv_alloc_pd(d);
 	struct drv_cq *scq = drv_create_cq(d, 4), *rcq = drv_create_cq(d, 4);
 	struct drv_srq *srq = drv_create_srq(d, pdn, 4);
@@ -764,7 +759,7 @@ TEST(admin_destroy_order)
 
 TEST(admin_create_cq_bad)
 {
-	struct drv *d = one();
+	struct drv *d = drv_one();
 	struct drv_buf *buf = tap_alloc(sizeof(*buf));
 	struct mynic_admin_cmd good = { .opcode = MYNIC_CMD_CREATE_CQ }, bad;
 
@@ -803,7 +798,7 @@ TEST(admin_create_cq_bad)
 
 TEST(admin_create_qp_bad)
 {
-	struct drv *d = one();
+	struct drv *d = drv_one();
 	struct drv_cq *cq = drv_create_cq(d, 4);
 	struct drv_qp_init init = {
 		.type = MYNIC_QP_RC,
@@ -853,7 +848,7 @@ TEST(admin_create_qp_bad)
 
 TEST(admin_create_srq_bad)
 {
-	struct drv *d = one();
+	struct drv *d = drv_one();
 	struct drv_buf *buf = tap_alloc(sizeof(*buf));
 	struct mynic_create_srq good = { .pdn = drv_alloc_pd(d) }, bad;
 	struct mynic_admin_cmd cmd = { .opcode = MYNIC_CMD_CREATE_SRQ };
@@ -892,7 +887,7 @@ TEST(admin_create_srq_bad)
 
 TEST(admin_create_eq_bad)
 {
-	struct drv *d = one();
+	struct drv *d = drv_one();
 	struct drv_buf *buf = tap_alloc(sizeof(*buf));
 	struct mynic_admin_cmd good = { .opcode = MYNIC_CMD_CREATE_EQ }, bad;
 
@@ -922,7 +917,7 @@ TEST(admin_create_eq_bad)
 
 TEST(admin_eq_limit)
 {
-	struct drv *d = one();
+	struct drv *d = drv_one();
 	struct drv_eq *eq = tap_alloc(sizeof(*eq));
 
 	for (uint32_t i = 2; i < d->attr.max_eq; i++)
@@ -932,7 +927,7 @@ TEST(admin_eq_limit)
 
 TEST(admin_numbers_are_not_reused_soon)
 {
-	struct drv *d = one();
+	struct drv *d = drv_one();
 	struct drv_cq *cq = drv_create_cq(d, 4), *second;
 	struct drv_qp_init init = {
 		.type = MYNIC_QP_RC,
@@ -957,7 +952,7 @@ TEST(admin_numbers_are_not_reused_soon)
 
 TEST(admin_one_gsi)
 {
-	struct drv *d = one();
+	struct drv *d = drv_one();
 	struct drv_cq *cq = drv_create_cq(d, 4);
 	struct drv_qp_init init = {
 		.type = MYNIC_QP_GSI,

@@ -201,7 +201,7 @@ TEST(set_numbers)
 
 TEST(set_limit)
 {
-	struct drv *d = drv_up(&sim_new(1)->nics[0]);
+	struct drv *d = drv_one();
 	uint32_t set = 0;
 
 	for (uint32_t i = 0; i < d->attr.max_counters; i++)

@@ -49,7 +49,7 @@ static uint64_t get64(struct drv *d, uint64_t offset)
 
 TEST(dm_alloc_bad)
 {
-	struct drv *d = drv_up(&sim_new(1)->nics[0]);
+	struct drv *d = drv_one();
 	uint64_t size = d->attr.dm_size;
 
 	CHECK(size >= 1 << 20);
@@ -65,7 +65,7 @@ TEST(dm_alloc_bad)
 
 TEST(dm_all_of_it)
 {
-	struct drv *d = drv_up(&sim_new(1)->nics[0]);
+	struct drv *d = drv_one();
 	uint64_t size = d->attr.dm_size, offset;
 	uint32_t pages = size / MYNIC_DM_GRANULE, number, last = 0;
 
@@ -99,7 +99,7 @@ TEST(dm_all_of_it)
 
 TEST(dm_alignment)
 {
-	struct drv *d = drv_up(&sim_new(1)->nics[0]);
+	struct drv *d = drv_one();
 	uint64_t offset;
 
 	CHECK_EQ(alloc(d, 1, 0, NULL, NULL), MYNIC_AQ_OK);
@@ -112,7 +112,7 @@ TEST(dm_alignment)
 
 TEST(dm_host_access)
 {
-	struct drv *d = drv_up(&sim_new(1)->nics[0]);
+	struct drv *d = drv_one();
 	uint64_t size = d->attr.dm_size, bad, a, b;
 	uint8_t pattern[256], back[8];
 	uint32_t number;
@@ -179,7 +179,7 @@ static void try_mkey(struct drv *d, const struct mynic_create_mkey *body,
 
 TEST(dm_mkey_bad)
 {
-	struct drv *d = drv_up(&sim_new(1)->nics[0]);
+	struct drv *d = drv_one();
 	struct mynic_create_mkey good = {
 		.length = 8192,
 		.pdn = drv_alloc_pd(d),

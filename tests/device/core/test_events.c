@@ -53,7 +53,7 @@ static void check_event(struct source *s, bool expected)
 
 static struct source source(uint8_t log_cq)
 {
-	struct source s = add_source(drv_up(&sim_new(1)->nics[0]), log_cq);
+	struct source s = add_source(drv_one(), log_cq);
 
 	CHECK_EQ(s.cq->rec->db_suppress, 0);
 	if (!drv_features)
@@ -515,7 +515,7 @@ TEST(arm_names_the_vector_of_the_async_eq)
 
 TEST(arm_names_a_vector_of_a_full_eq)
 {
-	struct drv *d = drv_up(&sim_new(1)->nics[0]);
+	struct drv *d = drv_one();
 	struct source s[4];
 	struct drv_eq small;
 	struct mynic_eqe eqe;
@@ -658,7 +658,7 @@ TEST(eq_interrupts_who_leaves_entries)
 /* More events than an EQ holds: none lost, none overwritten */
 TEST(eq_full_keeps_completion_events)
 {
-	struct drv *d = drv_up(&sim_new(1)->nics[0]);
+	struct drv *d = drv_one();
 	struct source s[40];
 	struct mynic_eqe eqe;
 	bool seen[40] = { false };

@@ -139,7 +139,7 @@ static void check_pages(struct world *w, const uint8_t *want)
 
 TEST(fast_reg_create_bad)
 {
-	struct drv *d = drv_up(&sim_new(1)->nics[0]);
+	struct drv *d = drv_one();
 	struct mynic_create_mkey good = { .pdn = drv_alloc_pd(d), .length = 1 };
 	struct mynic_create_mkey bad;
 	uint32_t key;

@@ -416,7 +416,7 @@ static struct command_pool new_pool(struct drv *d)
 
 TEST(garbage_commands)
 {
-	struct drv *d = drv_up(&sim_new(1)->nics[0]);
+	struct drv *d = drv_one();
 	struct command_pool pool = new_pool(d);
 	unsigned int made[256] = { 0 }, opcodes[256] = { 0 };
 	struct sim *sim = d->sim;

@@ -266,7 +266,7 @@ TEST(reset_without_memory)
 /* A peer that has keys must not need fewer tries for others than there are keys */
 TEST(keys_cannot_be_told)
 {
-	struct drv *d = drv_up(&sim_new(1)->nics[0]);
+	struct drv *d = drv_one();
 	struct mynic_create_mkey body = { .pdn = drv_alloc_pd(d) };
 	unsigned int ones[32] = { 0 }, near = 0;
 	uint32_t keys[KEYS];
@@ -288,7 +288,7 @@ TEST(keys_cannot_be_told)
 /* An index is used again late: not before all others of its lap */
 TEST(keys_come_back_late)
 {
-	struct drv *d = drv_up(&sim_new(1)->nics[0]);
+	struct drv *d = drv_one();
 	struct mynic_create_mkey body = { .pdn = drv_alloc_pd(d) };
 	uint32_t keys[1000];
 

@@ -14,7 +14,7 @@ static uint8_t try_create(struct drv *d, struct mynic_create_mkey body,
 
 TEST(mkey_create_bad)
 {
-	struct drv *d = drv_up(&sim_new(1)->nics[0]);
+	struct drv *d = drv_one();
 	struct mynic_create_mkey good = {
 		.buf.addr = d->n->iova,
 		.iova = ADDR,
@@ -65,7 +65,7 @@ TEST(mkey_create_bad)
 
 TEST(mkey_dma_bad)
 {
-	struct drv *d = drv_up(&sim_new(1)->nics[0]);
+	struct drv *d = drv_one();
 	struct mynic_create_mkey good = {
 		.pdn = drv_alloc_pd(d),
 		.access = ACCESS_ALL,
@@ -90,7 +90,7 @@ TEST(mkey_dma_bad)
 
 TEST(mkey_key_byte_changes)
 {
-	struct drv *d = drv_up(&sim_new(1)->nics[0]);
+	struct drv *d = drv_one();
 	uint32_t pdn = drv_alloc_pd(d);
 	uint32_t last[16];
 
@@ -107,7 +107,7 @@ TEST(mkey_key_byte_changes)
 
 TEST(mkey_dma_lkey_stays)
 {
-	struct drv *d = drv_up(&sim_new(1)->nics[0]);
+	struct drv *d = drv_one();
 
 	CHECK(drv_number_cmd(d, MYNIC_CMD_DESTROY_MKEY,
 			     d->attr.dma_lkey >> 8) != MYNIC_AQ_OK);
@@ -521,7 +521,7 @@ TEST(mkey_list_not_mapped)
 
 TEST(mkey_many)
 {
-	struct drv *d = drv_up(&sim_new(1)->nics[0]);
+	struct drv *d = drv_one();
 	uint32_t pdn = drv_alloc_pd(d);
 	struct mynic_create_mkey body = {
 		.buf.addr = d->n->iova,

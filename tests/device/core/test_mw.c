@@ -167,7 +167,7 @@ static void check_access(struct world *w, enum ibv_wr_opcode opcode,
 
 TEST(mw_create_bad)
 {
-	struct drv *d = drv_up(&sim_new(1)->nics[0]);
+	struct drv *d = drv_one();
 	static const uint8_t flags[] = { MYNIC_MKEY_MW1, MYNIC_MKEY_MW2 };
 	struct mynic_create_mkey good = { .pdn = drv_alloc_pd(d) };
 	struct mynic_create_mkey bad;

@@ -184,7 +184,7 @@ static struct mynic_cqe serve(struct drv_cq *cq, struct paged *a,
 
 TEST(odp_create_bad)
 {
-	struct drv *d = drv_up(&sim_new(1)->nics[0]);
+	struct drv *d = drv_one();
 	struct paged r = { .d = d };
 	struct mynic_create_mkey good = make_body(&r, 2), bad;
 	uint32_t key;

@@ -2,11 +2,6 @@
 /* Queue pair states, attributes, doorbells and their records */
 #include "harness_driver.h"
 
-static struct drv *one(void)
-{
-	return drv_up(&sim_new(1)->nics[0]);
-}
-
 static struct drv_qp *new_qp(struct drv *d, enum mynic_qp_type type)
 {
 	struct drv_cq *cq = drv_create_cq(d, 6);
@@ -142,7 +137,7 @@ static bool legal(int from, int to)
 
 static void check_all_transitions(enum mynic_qp_type type)
 {
-	struct drv_qp *qp = new_qp(one(), type);
+	struct drv_qp *qp = new_qp(drv_one(), type);
 	static const int states[] = { IBV_QPS_RESET, IBV_QPS_INIT, IBV_QPS_RTR,
 				      IBV_QPS_RTS,   IBV_QPS_SQD,  IBV_QPS_ERR };
 
@@ -189,7 +184,7 @@ TEST(qp_transitions_ud)
  */
 TEST(qp_transition_attributes)
 {
-	struct drv *d = one();
+	struct drv *d = drv_one();
 
 	for (unsigned int i = 0; i < ARRAY_SIZE(transitions); i++) {
 		const struct transition *t = &transitions[i];
@@ -224,7 +219,7 @@ TEST(qp_transition_attributes)
 
 TEST(qp_unknown_attribute_bits)
 {
-	struct drv_qp *qp = new_qp(one(), MYNIC_QP_RC);
+	struct drv_qp *qp = new_qp(drv_one(), MYNIC_QP_RC);
 
 	/* MYNIC_QP_ATTR_ECE is the last one */
 	for (unsigned int bit = 26; bit < 31; bit++)
@@ -235,7 +230,7 @@ TEST(qp_unknown_attribute_bits)
 
 TEST(qp_current_state)
 {
-	struct drv_qp *qp = new_qp(one(), MYNIC_QP_RC);
+	struct drv_qp *qp = new_qp(drv_one(), MYNIC_QP_RC);
 
 	go_to(qp, IBV_QPS_RTS);
 	CHECK_EQ(move(qp, IBV_QPS_SQD, IBV_QPS_RTS, IBV_QP_CUR_STATE),
@@ -246,7 +241,7 @@ TEST(qp_current_state)
 
 TEST(qp_attribute_ranges)
 {
-	struct drv_qp *qp = new_qp(one(), MYNIC_QP_RC);
+	struct drv_qp *qp = new_qp(drv_one(), MYNIC_QP_RC);
 	struct mynic_qp_attr good, bad;
 
 #define TRY(state, field, value, status)                               \
@@ -571,7 +566,7 @@ TEST(doorbell_index_is_a_hint)
 
 TEST(doorbell_of_a_reset_qp)
 {
-	struct drv *d = one();
+	struct drv *d = drv_one();
 	struct drv_qp *qp = new_qp(d, MYNIC_QP_RC);
 	struct drv_wr wr = { .opcode = IBV_WR_SEND };
 
@@ -675,7 +670,7 @@ TEST(qp_memory_levels)
 
 TEST(qp_many)
 {
-	struct drv *d = one();
+	struct drv *d = drv_one();
 	struct drv_cq *cq = drv_create_cq(d, 8);
 	struct drv_qp_init init = {
 		.type = MYNIC_QP_RC,

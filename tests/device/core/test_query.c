@@ -2,11 +2,6 @@
 /* QUERY_CQ, QUERY_MKEY and QUERY_SRQ: the state of objects in the device */
 #include "harness_driver.h"
 
-static struct drv *one(void)
-{
-	return drv_up(&sim_new(1)->nics[0]);
-}
-
 static uint8_t query(struct drv *d, uint8_t opcode, uint32_t number, void *mbox,
 		     size_t len)
 {
@@ -77,7 +72,7 @@ TEST(query_cq_that_overran)
 
 TEST(query_mkey)
 {
-	struct drv *d = one();
+	struct drv *d = drv_one();
 	uint32_t pdn = drv_alloc_pd(d), access = IBV_ACCESS_LOCAL_WRITE;
 	struct drv_mr *mr = drv_reg_mr(d, pdn, 10000, access);
 	struct mynic_create_mkey all = { .pdn = pdn, .access = access };
@@ -103,7 +98,7 @@ TEST(query_mkey)
 
 TEST(query_srq)
 {
-	struct drv *d = one();
+	struct drv *d = drv_one();
 	struct drv_srq *srq = drv_create_srq(d, drv_alloc_pd(d), 4);
 	struct mynic_admin_cmd cmd = {
 		.opcode = MYNIC_CMD_QUERY_SRQ,
@@ -122,7 +117,7 @@ TEST(query_srq)
 TEST(query_nothing)
 {
 	static const uint32_t numbers[] = { 0, 0xffff, 0xffffff, 0xffffffff };
-	struct drv *d = one();
+	struct drv *d = drv_one();
 	uint8_t mbox[64];
 
 	for (unsigned int i = 0; i < ARRAY_SIZE(numbers); i++) {

@@ -30,11 +30,6 @@ static struct source source(struct drv *d, uint8_t log_cq)
 	return s;
 }
 
-static struct drv *one(void)
-{
-	return drv_up(&sim_new(1)->nics[0]);
-}
-
 static void complete(struct source *s, unsigned int num)
 {
 	while (num--) {
@@ -101,7 +96,7 @@ static uint8_t resize(struct drv_cq *cq, uint8_t log_size)
 
 TEST(cq_grows_and_shrinks_with_entries_in_it)
 {
-	struct source s = source(one(), 2);
+	struct source s = source(drv_one(), 2);
 
 	for (unsigned int before = 0; before < 20; before++) {
 		complete(&s, 3);
@@ -122,7 +117,7 @@ TEST(cq_grows_and_shrinks_with_entries_in_it)
 
 TEST(cq_resize_at_any_time)
 {
-	struct source s = source(one(), 3);
+	struct source s = source(drv_one(), 3);
 	uint8_t log_size = 3;
 
 	for (unsigned int i = 0; i < 2000; i++) {
@@ -149,7 +144,7 @@ TEST(cq_resize_at_any_time)
 /* A failed resize changes nothing */
 TEST(cq_too_small_stays_as_it_is)
 {
-	struct source s = source(one(), 4);
+	struct source s = source(drv_one(), 4);
 
 	complete(&s, 3);
 	CHECK_EQ(resize(s.cq, 1), MYNIC_AQ_BAD_STATE);
@@ -164,7 +159,7 @@ TEST(cq_too_small_stays_as_it_is)
 /* A doorbell before the command counts, even if the device handles it late */
 TEST(cq_resize_behind_doorbells)
 {
-	struct source s = source(one(), 3);
+	struct source s = source(drv_one(), 3);
 	struct drv_buf buf;
 
 	while (s.sent < 6) {
@@ -178,7 +173,7 @@ TEST(cq_resize_behind_doorbells)
 
 TEST(cq_overruns_its_new_ring)
 {
-	struct source s = source(one(), 4);
+	struct source s = source(drv_one(), 4);
 
 	complete(&s, 3);
 	CHECK_EQ(resize(s.cq, 2), MYNIC_AQ_OK);
@@ -192,7 +187,7 @@ TEST(cq_overruns_its_new_ring)
 
 TEST(cq_armed_stays_armed)
 {
-	struct source s = source(one(), 4);
+	struct source s = source(drv_one(), 4);
 	struct mynic_eqe eqe;
 
 	complete(&s, 5);
@@ -226,7 +221,7 @@ TEST(cq_request_goes_along)
 	struct source s;
 
 	drv_features = MYNIC_FEATURE_DB_SUPPRESS;
-	s = source(one(), 4);
+	s = source(drv_one(), 4);
 	drv_arm(s.cq, false);
 	CHECK_EQ(s.cq->rec->db_suppress, 1);
 	complete(&s, 1);
@@ -255,7 +250,7 @@ TEST(cq_request_goes_along)
 
 TEST(cq_old_ring_is_left_alone)
 {
-	struct source s = source(one(), 3);
+	struct source s = source(drv_one(), 3);
 	struct drv_buf old = s.cq->buf;
 	uint8_t before[4096];
 
@@ -270,7 +265,7 @@ TEST(cq_old_ring_is_left_alone)
 
 TEST(cq_resize_bad)
 {
-	struct source s = source(one(), 3);
+	struct source s = source(drv_one(), 3);
 	struct drv_buf *buf = tap_alloc(sizeof(*buf));
 	struct mynic_admin_cmd good = {
 		.opcode = MYNIC_CMD_RESIZE_CQ,
@@ -317,7 +312,7 @@ TEST(cq_resize_bad)
 
 TEST(cq_ignores_overrun_if_told)
 {
-	struct source s = source(one(), 3);
+	struct source s = source(drv_one(), 3);
 	struct drv_cq *cq = s.cq;
 	struct mynic_admin_cmd cmd = {
 		.opcode = MYNIC_CMD_CREATE_CQ,
@@ -384,7 +379,7 @@ static bool event(struct source *s)
 
 TEST(cq_event_waits_for_entries)
 {
-	struct source s = source(one(), 6);
+	struct source s = source(drv_one(), 6);
 
 	modify(&s, 4, 1000);
 	for (unsigned int i = 0; i < 3; i++) {
@@ -405,7 +400,7 @@ TEST(cq_event_waits_for_entries)
 
 TEST(cq_event_waits_no_longer_than_told)
 {
-	struct source s = source(one(), 6);
+	struct source s = source(drv_one(), 6);
 
 	modify(&s, 4, 1000);
 	drv_arm(s.cq, false);
@@ -430,7 +425,7 @@ TEST(cq_event_waits_no_longer_than_told)
 
 TEST(cq_event_for_entries_that_are_there)
 {
-	struct source s = source(one(), 6);
+	struct source s = source(drv_one(), 6);
 
 	modify(&s, 4, 1000);
 	complete(&s, 3);
@@ -454,7 +449,7 @@ TEST(cq_event_for_entries_that_are_there)
 
 TEST(cq_moderation_ends)
 {
-	struct source s = source(one(), 6);
+	struct source s = source(drv_one(), 6);
 
 	modify(&s, 10, 60000);
 	drv_arm(s.cq, false);
@@ -478,7 +473,7 @@ TEST(cq_moderation_ends)
 
 TEST(cq_goes_while_its_event_waits)
 {
-	struct source s = source(one(), 2);
+	struct source s = source(drv_one(), 2);
 	struct source other = source(s.d, 2);
 	struct mynic_eqe eqe;
 
@@ -497,7 +492,7 @@ TEST(cq_goes_while_its_event_waits)
 
 TEST(cq_moderation_bad)
 {
-	struct source s = source(one(), 2);
+	struct source s = source(drv_one(), 2);
 	struct mynic_admin_cmd cmd = {
 		.opcode = MYNIC_CMD_MODIFY_CQ,
 		.number = s.cq->number + 1,

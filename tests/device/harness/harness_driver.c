@@ -90,6 +90,11 @@ struct drv *drv_up(struct sim_nic *n)
 	return d;
 }
 
+struct drv *drv_one(void)
+{
+	return drv_up(&sim_new(1)->nics[0]);
+}
+
 uint16_t drv_admin_post(struct drv *d, struct mynic_admin_cmd *cmd)
 {
 	uint32_t slot = d->aq_pi & ((1u << d->aq_log_size) - 1);

@@ -112,6 +112,9 @@ struct drv *drv_enable(struct sim_nic *n, uint8_t aq_log_size);
 /** drv_up() - bring the NIC up completely: EQs, GIDs and port */
 struct drv *drv_up(struct sim_nic *n);
 
+/** drv_one() - bring up the only NIC of a new world */
+struct drv *drv_one(void);
+
 /*
  * drv_admin() - run one command and wait for its completion
  * @cmd: the command; its id is filled in

@@ -612,7 +612,7 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	remote_nic(0, argv[1]);
-	d = drv_up(&sim_new(1)->nics[0]);
+	d = drv_one();
 	printf("ok\n");
 	fflush(stdout);
 	while (fgets(line, sizeof(line), stdin)) {
