@@ -68,28 +68,11 @@ static struct drv_wr reg_wr(struct world *w, uint32_t key, uint32_t access)
 	};
 }
 
-static struct drv_wr inv_wr(uint32_t key)
-{
-	return (struct drv_wr){
-		.wr_id = next_id++,
-		.opcode = IBV_WR_LOCAL_INV,
-		.flags = IBV_SEND_SIGNALED,
-		.imm = key,
-	};
-}
-
 static struct mynic_cqe post(struct drv_end *e, const struct drv_wr *wr,
 			     enum ibv_wc_status status)
 {
 	drv_post_send(e->qp, wr);
 	return drv_expect(e->cq, wr->wr_id, status);
-}
-
-static void reconnect(struct world *w)
-{
-	drv_reset_qp(w->p.a.qp);
-	drv_reset_qp(w->p.b.qp);
-	drv_connect(w->p.a.qp, w->p.b.qp, &(struct drv_path){ 0 });
 }
 
 static void access_remote(struct world *w, enum ibv_wr_opcode opcode,
@@ -108,7 +91,7 @@ static void access_remote(struct world *w, enum ibv_wr_opcode opcode,
 
 	post(&w->p.a, &wr, status);
 	if (status)
-		reconnect(w);
+		drv_reconnect(&w->p);
 }
 
 /* b sends from the region to a, or receives into it */
@@ -128,7 +111,7 @@ static void access_local(struct world *w, enum ibv_wr_opcode opcode,
 
 	post(&w->p.b, &wr, status);
 	if (status)
-		reconnect(w);
+		drv_reconnect(&w->p);
 }
 
 static void check_pages(struct world *w, const uint8_t *want)
@@ -218,7 +201,7 @@ TEST(fast_reg_again_with_other_pages)
 		if (i % 100 == 99)
 			access_remote(&w, IBV_WR_RDMA_WRITE, old, ADDR, 1,
 				      DENIED);
-		wr = inv_wr(key);
+		wr = drv_inv_wr(next_id++, key);
 		CHECK_EQ(post(&w.p.b, &wr, OK).opcode, IBV_WC_LOCAL_INV);
 		if (i % 100 == 98)
 			access_remote(&w, IBV_WR_RDMA_WRITE, key, ADDR, 1,
@@ -226,7 +209,7 @@ TEST(fast_reg_again_with_other_pages)
 	}
 	/* an invalid region stays invalid */
 	for (unsigned int i = 0; i < 2; i++) {
-		struct drv_wr wr = inv_wr(key);
+		struct drv_wr wr = drv_inv_wr(next_id++, key);
 
 		post(&w.p.b, &wr, OK);
 	}
@@ -247,7 +230,7 @@ TEST(fast_reg_chain)
 			.remote_addr = w.p.a.mr->addr,
 			.rkey = w.p.a.mr->key,
 		},
-		inv_wr(w.key),
+		drv_inv_wr(next_id++, w.key),
 		reg_wr(&w, w.key + 1, ACCESS_ALL),
 	};
 
@@ -283,7 +266,7 @@ TEST(fast_reg_rights)
 			     access & IBV_ACCESS_LOCAL_WRITE ?
 				     OK :
 				     IBV_WC_LOC_PROT_ERR);
-		wr = inv_wr(w.key);
+		wr = drv_inv_wr(next_id++, w.key);
 		post(&w.p.b, &wr, OK);
 	}
 }
@@ -296,7 +279,7 @@ TEST(fast_reg_is_the_kernels)
 
 	CHECK_EQ(post(&w.p.b, &wr, IBV_WC_LOC_QP_OP_ERR).vendor_err,
 		 MYNIC_SYN_BAD_OPCODE);
-	reconnect(&w);
+	drv_reconnect(&w.p);
 	access_remote(&w, IBV_WR_RDMA_READ, w.key, ADDR, 1, DENIED);
 }
 
@@ -319,7 +302,7 @@ TEST(fast_reg_errors)
 		CHECK_EQ(post(&w.p.b, &bad, IBV_WC_MW_BIND_ERR).vendor_err, \
 			 MYNIC_SYN_##syndrome);                             \
 		CHECK_EQ(drv_query_qp(w.p.b.qp).qp_state, IBV_QPS_ERR);     \
-		reconnect(&w);                                              \
+		drv_reconnect(&w.p);                                        \
 	} while (0)
 	TRY(rkey, 0, BAD_MKEY);
 	TRY(rkey, 0xffffffff, BAD_MKEY);
@@ -341,16 +324,16 @@ TEST(fast_reg_errors)
 	TRY(remote_addr, ~0ull, MKEY_BOUNDS);
 	TRY(remote_addr, ~0ull - NUM_PAGES * PAGE + 2, MKEY_BOUNDS);
 #undef TRY
-	inv = inv_wr(w.p.b.mr->key);
+	inv = drv_inv_wr(next_id++, w.p.b.mr->key);
 	CHECK_EQ(post(&w.p.b, &inv, IBV_WC_MW_BIND_ERR).vendor_err,
 		 MYNIC_SYN_BAD_MKEY);
-	reconnect(&w);
-	inv = inv_wr(other);
+	drv_reconnect(&w.p);
+	inv = drv_inv_wr(next_id++, other);
 	post(&w.p.b, &inv, IBV_WC_MW_BIND_ERR);
-	reconnect(&w);
-	inv = inv_wr(valid ^ 1);
+	drv_reconnect(&w.p);
+	inv = drv_inv_wr(next_id++, valid ^ 1);
 	post(&w.p.b, &inv, IBV_WC_MW_BIND_ERR);
-	reconnect(&w);
+	drv_reconnect(&w.p);
 	/* all that had no effect */
 	access_remote(&w, IBV_WR_RDMA_WRITE, valid, ADDR, 8, OK);
 	post(&w.p.b, &good, OK);
@@ -370,7 +353,7 @@ TEST(fast_reg_of_unmapped_memory)
 		      IBV_WC_REM_OP_ERR);
 	access_local(&w, IBV_WR_RDMA_WRITE, w.key, ADDR, 64,
 		     IBV_WC_LOC_PROT_ERR);
-	wr = inv_wr(w.key);
+	wr = drv_inv_wr(next_id++, w.key);
 	post(&w.p.b, &wr, OK);
 	wr = reg_wr(&w, w.key, ACCESS_ALL);
 	wr.reg_mr.buf.addr = ~0ull & ~7ull;
@@ -405,15 +388,15 @@ TEST(fast_reg_with_windows)
 	/* to a region that is not valid */
 	CHECK_EQ(post(&w.p.b, &bind, IBV_WC_MW_BIND_ERR).vendor_err,
 		 MYNIC_SYN_BAD_MKEY);
-	reconnect(&w);
+	drv_reconnect(&w.p);
 	post(&w.p.b, &wr, OK);
 	post(&w.p.b, &bind, OK);
 	access_remote(&w, IBV_WR_RDMA_WRITE, bind.rkey, ADDR + PAGE, PAGE, OK);
 	CHECK_MEM(w.page[1], w.p.a.mr->ptr, PAGE);
-	wr = inv_wr(w.key);
+	wr = drv_inv_wr(next_id++, w.key);
 	CHECK_EQ(post(&w.p.b, &wr, IBV_WC_MW_BIND_ERR).vendor_err,
 		 MYNIC_SYN_BAD_MKEY);
-	reconnect(&w);
+	drv_reconnect(&w.p);
 	access_remote(&w, IBV_WR_RDMA_WRITE, bind.rkey, ADDR + PAGE, PAGE, OK);
 	CHECK_EQ(drv_number_cmd(w.p.b.d, MYNIC_CMD_DESTROY_MKEY, w.key >> 8),
 		 MYNIC_AQ_BUSY);

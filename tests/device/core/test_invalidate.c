@@ -48,16 +48,6 @@ static struct drv_wr bind_wr(const struct drv_mr *mr, uint32_t key)
 	};
 }
 
-static struct drv_wr inv_wr(uint32_t key)
-{
-	return (struct drv_wr){
-		.wr_id = next_id++,
-		.opcode = IBV_WR_LOCAL_INV,
-		.flags = IBV_SEND_SIGNALED,
-		.imm = key,
-	};
-}
-
 static struct drv_wr rdma_wr(struct drv_end *e, enum ibv_wr_opcode opcode,
 			     uint64_t addr, uint32_t rkey, uint32_t len)
 {
@@ -77,13 +67,6 @@ static void post(struct drv_end *e, const struct drv_wr *wr,
 {
 	drv_post_send(e->qp, wr);
 	drv_expect(e->cq, wr->wr_id, status);
-}
-
-static void reconnect(struct drv_pair *p)
-{
-	drv_reset_qp(p->a.qp);
-	drv_reset_qp(p->b.qp);
-	drv_connect(p->a.qp, p->b.qp, &(struct drv_path){ 0 });
 }
 
 static void send_inv(struct drv_pair *p, uint32_t key, uint32_t len, bool inl)
@@ -191,7 +174,7 @@ TEST(send_inv_fast_reg)
 	CHECK_EQ(drv_create_mkey(p.b.d, &body, MYNIC_MKEY_FAST_REG, &wr.rkey),
 		 MYNIC_AQ_OK);
 	p.b.qp = drv_create_qp(p.b.d, &init);
-	reconnect(&p);
+	drv_reconnect(&p);
 	post(&p.b, &wr, OK);
 	send_inv(&p, wr.rkey, 100, false);
 	/* so that it can be registered again */
@@ -217,7 +200,7 @@ static void check_refused(struct drv_pair *p, uint32_t key)
 	drv_expect_event(&p->b.d->event, MYNIC_EVENT_QP_ACCESS_ERROR,
 			 p->b.qp->number);
 	CHECK_EQ(drv_query_qp(p->b.qp).qp_state, IBV_QPS_ERR);
-	reconnect(p);
+	drv_reconnect(p);
 }
 
 TEST(send_inv_refused)
@@ -249,7 +232,7 @@ TEST(send_inv_refused)
 	check_refused(&p, type1);
 	/* a window of another QP */
 	p.b.qp = drv_create_qp(p.b.d, &init);
-	reconnect(&p);
+	drv_reconnect(&p);
 	check_refused(&p, bound);
 	CHECK_EQ(drv_stat(p.b.d, MYNIC_STAT_TX_NAK_ACCESS), 10);
 }
@@ -402,7 +385,7 @@ TEST(local_inv_waits)
 		bind_wr(mr, key),
 		rdma_wr(&p.a, IBV_WR_RDMA_READ, p.b.mr->addr, p.b.mr->key,
 			50000),
-		inv_wr(key),
+		drv_inv_wr(next_id++, key),
 	};
 	struct mynic_cqe cqe;
 
@@ -476,7 +459,7 @@ TEST(local_requests_in_sqd)
 		bind_wr(mr, key),
 		rdma_wr(&p.a, IBV_WR_RDMA_WRITE, p.b.mr->addr, p.b.mr->key,
 			5000),
-		inv_wr(key),
+		drv_inv_wr(next_id++, key),
 	};
 	struct mynic_qp_attr attr = {
 		.attr_mask = IBV_QP_STATE | IBV_QP_CUR_STATE,
@@ -532,7 +515,7 @@ TEST(local_requests_with_losses)
 						     IBV_WR_RDMA_WRITE,
 					     p.b.mr->addr, p.b.mr->key, 3000);
 			else
-				wr = inv_wr(*k);
+				wr = drv_inv_wr(next_id++, *k);
 			drv_write_wqe(p.a.qp, &wr);
 		}
 		drv_ring(p.a.qp);
@@ -551,7 +534,7 @@ TEST(local_requests_are_flushed)
 	struct drv_wr wr[3] = {
 		rdma_wr(&p.a, IBV_WR_RDMA_WRITE, p.b.mr->addr, 0, 5000),
 		bind_wr(mr, key),
-		inv_wr(key),
+		drv_inv_wr(next_id++, key),
 	};
 
 	for (unsigned int i = 0; i < ARRAY_SIZE(wr); i++)
@@ -572,7 +555,8 @@ TEST(local_requests_only)
 
 	for (unsigned int round = 0; round < 20; round++) {
 		for (unsigned int i = 0; i < 60; i++) {
-			wr = i & 1 ? inv_wr(key) : bind_wr(mr, key);
+			wr = i & 1 ? drv_inv_wr(next_id++, key) :
+				     bind_wr(mr, key);
 			if (i < 59)
 				wr.flags = 0;
 			drv_write_wqe(p.a.qp, &wr);

@@ -7,20 +7,6 @@
 #include "harness_eth.h"
 #include "host/journal_text.h"
 
-static struct drv_wr a_wr(struct drv_pair *p, enum ibv_wr_opcode op,
-			  uint32_t len)
-{
-	return (struct drv_wr){
-		.wr_id = 0x77,
-		.opcode = op,
-		.flags = IBV_SEND_SIGNALED,
-		.num_sge = 1,
-		.sge = { drv_sge(p->a.mr, 0, len) },
-		.remote_addr = p->b.mr->addr,
-		.rkey = p->b.mr->key,
-	};
-}
-
 static struct nic *nic_of(const struct drv_end *end)
 {
 	return end->d->n->nic;
@@ -133,7 +119,7 @@ TEST(states)
 TEST(remote_access)
 {
 	struct drv_pair p = pair_with_journals();
-	struct drv_wr wr = a_wr(&p, IBV_WR_RDMA_READ, 100);
+	struct drv_wr wr = drv_pair_wr(&p, IBV_WR_RDMA_READ, 100);
 	uint32_t from = p.a.qp->number, to = p.b.qp->number;
 	uint32_t psn = le32toh(drv_query_qp(p.b.qp).rq_psn);
 
@@ -159,7 +145,7 @@ TEST(remote_access)
 TEST(rights_and_bounds)
 {
 	struct drv_pair p = pair_with_journals();
-	struct drv_wr wr = a_wr(&p, IBV_WR_RDMA_WRITE, 100);
+	struct drv_wr wr = drv_pair_wr(&p, IBV_WR_RDMA_WRITE, 100);
 
 	wr.remote_addr += p.b.mr->len - 50;
 	drv_post_send(p.a.qp, &wr);
@@ -173,7 +159,7 @@ TEST(rights_and_bounds)
 TEST(refused_atomic)
 {
 	struct drv_pair p = pair_with_journals();
-	struct drv_wr wr = a_wr(&p, IBV_WR_ATOMIC_FETCH_AND_ADD, 8);
+	struct drv_wr wr = drv_pair_wr(&p, IBV_WR_ATOMIC_FETCH_AND_ADD, 8);
 
 	wr.rkey ^= 0x100;
 	drv_post_send(p.a.qp, &wr);
@@ -189,7 +175,7 @@ TEST(refused_atomic)
 TEST(key_without_a_range)
 {
 	struct drv_pair p = pair_with_journals();
-	struct drv_wr wr = a_wr(&p, IBV_WR_FLUSH, 0);
+	struct drv_wr wr = drv_pair_wr(&p, IBV_WR_FLUSH, 0);
 	struct drv_wr inv = { .wr_id = 0x78, .opcode = IBV_WR_LOCAL_INV };
 
 	wr.num_sge = 0;
@@ -219,7 +205,7 @@ TEST(key_without_a_range)
 	       inv.imm);
 
 	p = pair_with_journals();
-	inv = a_wr(&p, IBV_WR_SEND_WITH_INV, 0);
+	inv = drv_pair_wr(&p, IBV_WR_SEND_WITH_INV, 0);
 	inv.num_sge = 0;
 	inv.imm = p.b.mr->key;
 	drv_post_recv(p.b.qp, 5, NULL, 0);
@@ -232,7 +218,7 @@ TEST(key_without_a_range)
 TEST(local_key)
 {
 	struct drv_pair p = pair_with_journals();
-	struct drv_wr wr = a_wr(&p, IBV_WR_SEND, 100);
+	struct drv_wr wr = drv_pair_wr(&p, IBV_WR_SEND, 100);
 
 	wr.sge[0].lkey ^= 0x100;
 	drv_post_send(p.a.qp, &wr);
@@ -246,7 +232,7 @@ TEST(local_key)
 TEST(message_too_long)
 {
 	struct drv_pair p = pair_with_journals();
-	struct drv_wr wr = a_wr(&p, IBV_WR_SEND, 100);
+	struct drv_wr wr = drv_pair_wr(&p, IBV_WR_SEND, 100);
 	struct mynic_sge sge = drv_sge(p.b.mr, 0, 50);
 
 	drv_post_recv(p.b.qp, 5, &sge, 1);
@@ -261,7 +247,7 @@ TEST(message_too_long)
 TEST(packets_to_nobody)
 {
 	struct drv_pair p = pair_with_journals();
-	struct drv_wr wr = a_wr(&p, IBV_WR_RDMA_WRITE, 100);
+	struct drv_wr wr = drv_pair_wr(&p, IBV_WR_RDMA_WRITE, 100);
 	uint32_t psn = le32toh(drv_query_qp(p.a.qp).sq_psn);
 
 	drv_reset_qp(p.b.qp);
@@ -281,7 +267,7 @@ TEST(packets_to_nobody)
 TEST(flushed_sends_are_no_news)
 {
 	struct drv_pair p = pair_with_journals();
-	struct drv_wr wr = a_wr(&p, IBV_WR_SEND, 100);
+	struct drv_wr wr = drv_pair_wr(&p, IBV_WR_SEND, 100);
 	const struct journal *journal = nic_journal(nic_of(&p.a));
 	unsigned int errors = 0;
 
@@ -512,7 +498,7 @@ static void expect_packet(const struct drv_end *end, const char *way,
 TEST(traffic)
 {
 	struct drv_pair p = pair_with_journals();
-	struct drv_wr wr = a_wr(&p, IBV_WR_SEND, 100);
+	struct drv_wr wr = drv_pair_wr(&p, IBV_WR_SEND, 100);
 	struct mynic_sge sge = drv_sge(p.b.mr, 0, 100);
 	uint32_t psn = drv_query_qp(p.a.qp).sq_psn;
 
@@ -548,7 +534,7 @@ TEST(traffic_ends_with_the_journal)
 TEST(traffic_with_an_error)
 {
 	struct drv_pair p = pair_with_journals();
-	struct drv_wr wr = a_wr(&p, IBV_WR_RDMA_WRITE, 8);
+	struct drv_wr wr = drv_pair_wr(&p, IBV_WR_RDMA_WRITE, 8);
 
 	nic_journal_traffic(nic_of(&p.a));
 	wr.rkey++;

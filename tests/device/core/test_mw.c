@@ -114,23 +114,6 @@ static uint32_t bind(struct world *w, uint32_t rkey, uint64_t offset,
 	return key;
 }
 
-static struct drv_wr inv_wr(uint32_t key)
-{
-	return (struct drv_wr){
-		.wr_id = next_id++,
-		.opcode = IBV_WR_LOCAL_INV,
-		.flags = IBV_SEND_SIGNALED,
-		.imm = key,
-	};
-}
-
-static void reconnect(struct world *w)
-{
-	drv_reset_qp(w->p.a.qp);
-	drv_reset_qp(w->p.b.qp);
-	drv_connect(w->p.a.qp, w->p.b.qp, &(struct drv_path){ 0 });
-}
-
 static void check_access_of(struct drv_end *a, enum ibv_wr_opcode opcode,
 			    uint32_t rkey, uint64_t addr, uint32_t len,
 			    enum ibv_wc_status status)
@@ -159,7 +142,7 @@ static void check_access(struct world *w, enum ibv_wr_opcode opcode,
 		return;
 	drv_expect_event(&w->p.b.d->event, MYNIC_EVENT_QP_ACCESS_ERROR,
 			 w->p.b.qp->number);
-	reconnect(w);
+	drv_reconnect(&w->p);
 }
 
 #define OK IBV_WC_SUCCESS
@@ -349,7 +332,7 @@ static void choose_key(struct world *w, uint8_t flag)
 					   64, REMOTE_ALL);
 
 		if (flag == MYNIC_MKEY_MW2) {
-			struct drv_wr inv = inv_wr(key);
+			struct drv_wr inv = drv_inv_wr(next_id++, key);
 
 			post(w, &inv, IBV_WC_SUCCESS);
 		}
@@ -447,7 +430,7 @@ TEST(mw_type2_life)
 		key = bind(&w, key, i, 64, REMOTE_ALL);
 		check_access(&w, IBV_WR_RDMA_READ, key, ADDR + i, 64, OK);
 		CHECK_EQ(destroy(&w, w.lkey), MYNIC_AQ_BUSY);
-		inv = inv_wr(key);
+		inv = drv_inv_wr(next_id++, key);
 		cqe = post(&w, &inv, IBV_WC_SUCCESS);
 		CHECK_EQ(cqe.opcode, IBV_WC_LOCAL_INV);
 		CHECK_EQ(cqe.wc_flags, 0);
@@ -479,12 +462,12 @@ TEST(mw_type2_is_of_the_qp)
 	drv_reset_qp(a2.qp);
 	drv_reset_qp(b2);
 	drv_connect(a2.qp, b2, &(struct drv_path){ 0 });
-	wr = inv_wr(key);
+	wr = drv_inv_wr(next_id++, key);
 	CHECK_EQ(post_to(b2, w.p.b.cq, &wr, IBV_WC_MW_BIND_ERR).vendor_err,
 		 MYNIC_SYN_BAD_MKEY);
 	check_access(&w, IBV_WR_RDMA_READ, key, ADDR, 64, OK);
 	/* the state of its own QP does not matter */
-	reconnect(&w);
+	drv_reconnect(&w.p);
 	check_access(&w, IBV_WR_RDMA_READ, key, ADDR, 64, OK);
 }
 
@@ -508,7 +491,7 @@ TEST(mw_type2_qp_destroyed)
 	CHECK_EQ(destroy(&w, w.lkey), MYNIC_AQ_OK);
 	/* they can be bound through another one */
 	w.p.b.qp = drv_create_qp(w.p.b.d, &init);
-	reconnect(&w);
+	drv_reconnect(&w.p);
 	w.lkey = make_region(&w, w.p.b.pdn, REGION_ACCESS);
 	check_access(&w, IBV_WR_RDMA_READ, key[0], ADDR, 64, DENIED);
 	key[0] = bind(&w, key[0], 0, 64, REMOTE_ALL);
@@ -551,7 +534,7 @@ static void check_bind_fails(struct world *w, struct drv_wr *wr,
 			     enum mynic_syndrome syndrome)
 {
 	uint64_t bad = drv_stat(w->p.b.d, MYNIC_STAT_BAD_WQE);
-	struct drv_wr next = inv_wr(0);
+	struct drv_wr next = drv_inv_wr(next_id++, 0);
 
 	wr->wr_id = next_id++;
 	drv_write_wqe(w->p.b.qp, wr);
@@ -563,7 +546,7 @@ static void check_bind_fails(struct world *w, struct drv_wr *wr,
 	drv_expect(w->p.b.cq, next.wr_id, IBV_WC_WR_FLUSH_ERR);
 	CHECK_EQ(drv_query_qp(w->p.b.qp).qp_state, IBV_QPS_ERR);
 	CHECK_EQ(drv_stat(w->p.b.d, MYNIC_STAT_BAD_WQE), bad);
-	reconnect(w);
+	drv_reconnect(&w->p);
 }
 
 static void bind_badly(struct world *w, uint8_t flag)
@@ -617,7 +600,7 @@ static void bind_badly(struct world *w, uint8_t flag)
 		bad.rkey = other;
 		bad.bind.length = LEN;
 		check_bind_fails(w, &bad, MYNIC_SYN_MKEY_BOUNDS);
-		bad = inv_wr(other);
+		bad = drv_inv_wr(next_id++, other);
 		check_bind_fails(w, &bad, MYNIC_SYN_BAD_MKEY);
 	}
 #undef TRY
@@ -740,7 +723,7 @@ TEST(mw_uc)
 	sim_settle(w.p.sim);
 	CHECK_EQ(w.mem[4096], 0);
 	CHECK_EQ(drv_stat(w.p.b.d, MYNIC_STAT_RX_DROP_KEY), 1);
-	wr = inv_wr(key);
+	wr = drv_inv_wr(next_id++, key);
 	post(&w, &wr, IBV_WC_SUCCESS);
 	check_access_of(&w.p.a, IBV_WR_RDMA_WRITE, key, ADDR, 1, OK);
 	sim_settle(w.p.sim);
@@ -787,7 +770,7 @@ TEST(mw_xrc)
 		post_to(a->qp, a->cq, &wr, i ? DENIED : OK);
 	}
 	CHECK_MEM(w.mem, a->mr->ptr, 4096);
-	wr = inv_wr(key[1]);
+	wr = drv_inv_wr(next_id++, key[1]);
 	post(&w, &wr, IBV_WC_SUCCESS);
 }
 
@@ -800,7 +783,7 @@ TEST(mw_invalidation_under_traffic)
 		struct world w = make_world();
 		uint32_t key = bind(&w, alloc_mw(&w, w.p.b.pdn, MYNIC_MKEY_MW2),
 				    0, LEN, REMOTE_ALL);
-		struct drv_wr inv = inv_wr(key);
+		struct drv_wr inv = drv_inv_wr(next_id++, key);
 		struct mynic_cqe cqe;
 		bool failed = false;
 

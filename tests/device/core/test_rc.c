@@ -7,22 +7,9 @@
 /* Differences from multiples of a path MTU */
 static const uint32_t around[] = { 0, 1, 2, 3, 4, 5, 7, 8 };
 
-static struct drv_wr write_wr(struct drv_pair *p, uint32_t len)
-{
-	return (struct drv_wr){
-		.wr_id = 0x77,
-		.opcode = IBV_WR_RDMA_WRITE,
-		.flags = IBV_SEND_SIGNALED,
-		.num_sge = 1,
-		.sge = { drv_sge(p->a.mr, 0, len) },
-		.remote_addr = p->b.mr->addr,
-		.rkey = p->b.mr->key,
-	};
-}
-
 static void check_write(struct drv_pair *p, uint32_t len)
 {
-	struct drv_wr wr = write_wr(p, len);
+	struct drv_wr wr = drv_pair_wr(p, IBV_WR_RDMA_WRITE, len);
 	struct mynic_cqe cqe;
 
 	drv_fill(p->a.mr->ptr, len, len);
@@ -36,7 +23,7 @@ static void check_write(struct drv_pair *p, uint32_t len)
 
 static void check_read(struct drv_pair *p, uint32_t len)
 {
-	struct drv_wr wr = write_wr(p, len);
+	struct drv_wr wr = drv_pair_wr(p, IBV_WR_RDMA_WRITE, len);
 	struct mynic_cqe cqe;
 
 	wr.opcode = IBV_WR_RDMA_READ;
@@ -52,7 +39,7 @@ static void check_read(struct drv_pair *p, uint32_t len)
 
 static void check_write_imm(struct drv_pair *p, uint32_t len)
 {
-	struct drv_wr wr = write_wr(p, len);
+	struct drv_wr wr = drv_pair_wr(p, IBV_WR_RDMA_WRITE, len);
 	struct mynic_cqe cqe;
 
 	wr.opcode = IBV_WR_RDMA_WRITE_WITH_IMM;
@@ -73,7 +60,7 @@ static void check_write_imm(struct drv_pair *p, uint32_t len)
 
 static void check_send_imm(struct drv_pair *p, uint32_t len)
 {
-	struct drv_wr wr = write_wr(p, len);
+	struct drv_wr wr = drv_pair_wr(p, IBV_WR_RDMA_WRITE, len);
 	struct mynic_sge sge = drv_sge(p->b.mr, 64, len);
 	struct mynic_cqe cqe;
 
@@ -257,7 +244,7 @@ TEST(rc_read_scatters)
 	struct drv_wr wr;
 
 	drv_connect(p.a.qp, p.b.qp, &(struct drv_path){ .mtu = IBV_MTU_256 });
-	wr = write_wr(&p, 0);
+	wr = drv_pair_wr(&p, IBV_WR_RDMA_WRITE, 0);
 	wr.opcode = IBV_WR_RDMA_READ;
 	wr.num_sge = 28;
 	for (unsigned int i = 0; i < 28; i++)
@@ -282,7 +269,7 @@ TEST(rc_inline)
 		struct mynic_sge sge = drv_sge(p.b.mr, 4096, len);
 
 		drv_fill(data, len, len);
-		wr = write_wr(&p, 0);
+		wr = drv_pair_wr(&p, IBV_WR_RDMA_WRITE, 0);
 		wr.flags |= IBV_SEND_INLINE;
 		wr.inline_data = data;
 		wr.inline_len = len;
@@ -302,7 +289,7 @@ TEST(rc_inline)
 TEST(rc_unsignaled)
 {
 	struct drv_pair p = drv_rc_pair(NULL);
-	struct drv_wr wr = write_wr(&p, 8);
+	struct drv_wr wr = drv_pair_wr(&p, IBV_WR_RDMA_WRITE, 8);
 
 	for (uint64_t i = 0; i < 1000; i++) {
 		SIM_WAIT(p.sim, p.a.qp->sq_pi - p.a.qp->rec->sq_ci < 64);
@@ -320,7 +307,7 @@ TEST(rc_sig_all)
 	static const struct drv_qp_init init = { .type = MYNIC_QP_RC,
 						 .flags = MYNIC_QP_SIG_ALL };
 	struct drv_pair p = drv_pair_unconnected(&init);
-	struct drv_wr wr = write_wr(&p, 8);
+	struct drv_wr wr = drv_pair_wr(&p, IBV_WR_RDMA_WRITE, 8);
 
 	drv_connect(p.a.qp, p.b.qp, &(struct drv_path){ 0 });
 	wr.flags = 0;
@@ -338,7 +325,7 @@ TEST(rc_completions_in_order)
 	struct mynic_sge sge = drv_sge(p.b.mr, 8192, 8);
 
 	for (uint64_t i = 0; i < 64; i++) {
-		struct drv_wr wr = write_wr(&p, 8);
+		struct drv_wr wr = drv_pair_wr(&p, IBV_WR_RDMA_WRITE, 8);
 
 		wr.wr_id = i;
 		wr.opcode = op[i % 4];
@@ -358,8 +345,8 @@ TEST(rc_fence)
 	struct drv_pair p = drv_rc_pair(NULL);
 
 	for (int i = 0; i < 20; i++) {
-		struct drv_wr rd = write_wr(&p, 5000);
-		struct drv_wr wr = write_wr(&p, 5000);
+		struct drv_wr rd = drv_pair_wr(&p, IBV_WR_RDMA_WRITE, 5000);
+		struct drv_wr wr = drv_pair_wr(&p, IBV_WR_RDMA_WRITE, 5000);
 
 		drv_fill(p.b.mr->ptr, 5000, i);
 		memset(p.a.mr->ptr, 0xee, 5000);
@@ -379,7 +366,7 @@ static uint64_t atomic(struct drv_pair *p, enum ibv_wr_opcode op,
 		       uint64_t compare_add, uint64_t swap)
 {
 	uint64_t *result = (uint64_t *)p->a.mr->ptr;
-	struct drv_wr wr = write_wr(p, 8);
+	struct drv_wr wr = drv_pair_wr(p, IBV_WR_RDMA_WRITE, 8);
 	struct mynic_cqe cqe;
 
 	wr.opcode = op;
@@ -414,7 +401,7 @@ TEST(rc_reads_beyond_rd_atomic)
 {
 	struct drv_pair p = drv_rc_pair(
 		&(struct drv_path){ .max_rd_atomic = 1, .mtu = IBV_MTU_256 });
-	struct drv_wr wr = write_wr(&p, 8);
+	struct drv_wr wr = drv_pair_wr(&p, IBV_WR_RDMA_WRITE, 8);
 	uint64_t *word = (uint64_t *)p.b.mr->ptr;
 
 	for (uint64_t i = 0; i < 60; i++) {
@@ -474,7 +461,7 @@ TEST(rc_both_directions)
 TEST(rc_two_gigabyte_limit)
 {
 	struct drv_pair p = drv_rc_pair(NULL);
-	struct drv_wr wr = write_wr(&p, 0);
+	struct drv_wr wr = drv_pair_wr(&p, IBV_WR_RDMA_WRITE, 0);
 
 	/* 2^31 bytes are legal in length, but not within the region */
 	wr.sge[0].length = 1u << 31;
@@ -493,7 +480,7 @@ TEST(rc_comm_established_event)
 {
 	static const struct drv_qp_init init = { .type = MYNIC_QP_RC };
 	struct drv_pair p = drv_pair_unconnected(&init);
-	struct drv_wr wr = write_wr(&p, 8);
+	struct drv_wr wr = drv_pair_wr(&p, IBV_WR_RDMA_WRITE, 8);
 
 	drv_connect_to(p.b.qp, 0, p.a.qp->number, &(struct drv_path){ 0 },
 		       IBV_QPS_RTR);

@@ -24,27 +24,6 @@ enum {
 	UD_SEND_ONLY = 0x64,
 };
 
-static struct drv_wr a_wr(struct drv_pair *p, enum ibv_wr_opcode op,
-			  uint32_t len)
-{
-	return (struct drv_wr){
-		.wr_id = 0x77,
-		.opcode = op,
-		.flags = IBV_SEND_SIGNALED,
-		.num_sge = 1,
-		.sge = { drv_sge(p->a.mr, 0, len) },
-		.remote_addr = p->b.mr->addr,
-		.rkey = p->b.mr->key,
-	};
-}
-
-static void reconnect(struct drv_pair *p)
-{
-	drv_reset_qp(p->a.qp);
-	drv_reset_qp(p->b.qp);
-	drv_connect(p->a.qp, p->b.qp, &(struct drv_path){ 0 });
-}
-
 /*
  * Check that a request fails without a packet, later ones are flushed, and the
  * QP is in ERR
@@ -52,7 +31,7 @@ static void reconnect(struct drv_pair *p)
 static void check_local_error(struct drv_pair *p, enum ibv_wc_status status,
 			      enum mynic_syndrome syndrome)
 {
-	struct drv_wr next = a_wr(p, IBV_WR_RDMA_WRITE, 8);
+	struct drv_wr next = drv_pair_wr(p, IBV_WR_RDMA_WRITE, 8);
 	uint64_t sent = p->a.d->n->sent;
 	uint64_t bad = drv_stat(p->a.d, MYNIC_STAT_BAD_WQE);
 	struct mynic_cqe cqe;
@@ -67,7 +46,7 @@ static void check_local_error(struct drv_pair *p, enum ibv_wc_status status,
 	CHECK_EQ(drv_query_qp(p->a.qp).qp_state, IBV_QPS_ERR);
 	CHECK_EQ(p->a.d->n->sent, sent);
 	CHECK_EQ(drv_stat(p->a.d, MYNIC_STAT_BAD_WQE), bad + 1);
-	reconnect(p);
+	drv_reconnect(p);
 }
 
 TEST(wqe_unknown_opcodes)
@@ -75,7 +54,7 @@ TEST(wqe_unknown_opcodes)
 	struct drv_pair p = drv_rc_pair(NULL);
 
 	for (unsigned int op = 10; op < 256; op += op < 33 ? 1 : 47) {
-		struct drv_wr wr = a_wr(&p, op, 8);
+		struct drv_wr wr = drv_pair_wr(&p, op, 8);
 
 		if (op == IBV_WR_FLUSH || op == IBV_WR_ATOMIC_WRITE)
 			continue;
@@ -90,7 +69,7 @@ TEST(wqe_unknown_flags)
 	struct drv_pair p = drv_rc_pair(NULL);
 
 	for (unsigned int bit = 5; bit < 24; bit++) {
-		struct drv_wr wr = a_wr(&p, IBV_WR_SEND, 8);
+		struct drv_wr wr = drv_pair_wr(&p, IBV_WR_SEND, 8);
 
 		wr.flags |= 1u << bit;
 		drv_write_wqe(p.a.qp, &wr);
@@ -107,7 +86,7 @@ TEST(wqe_inline_where_it_is_not_allowed)
 						 IBV_WR_ATOMIC_FETCH_AND_ADD };
 
 	for (unsigned int i = 0; i < ARRAY_SIZE(op); i++) {
-		struct drv_wr wr = a_wr(&p, op[i], 8);
+		struct drv_wr wr = drv_pair_wr(&p, op[i], 8);
 
 		wr.flags |= IBV_SEND_INLINE;
 		wr.inline_data = "12345678";
@@ -122,7 +101,7 @@ static void check_bad_len(struct drv_pair *p, enum ibv_wr_opcode op,
 			  unsigned int flags, uint32_t len,
 			  enum ibv_wc_status status)
 {
-	struct drv_wr wr = a_wr(p, op, 8);
+	struct drv_wr wr = drv_pair_wr(p, op, 8);
 	struct mynic_send_wqe *wqe;
 
 	wqe = drv_write_wqe(p->a.qp, &wr);
@@ -156,7 +135,7 @@ TEST(wqe_atomic_of_other_than_8_bytes)
 
 	for (unsigned int i = 0; i < ARRAY_SIZE(len); i++) {
 		struct drv_wr wr =
-			a_wr(&p, IBV_WR_ATOMIC_FETCH_AND_ADD, len[i]);
+			drv_pair_wr(&p, IBV_WR_ATOMIC_FETCH_AND_ADD, len[i]);
 
 		drv_write_wqe(p.a.qp, &wr);
 		check_local_error(&p, LEN_ERR, MYNIC_SYN_BAD_LEN);
@@ -169,7 +148,7 @@ TEST(wqe_smallest_stride)
 						 .log_sq_stride = 6,
 						 .log_rq_stride = 5 };
 	struct drv_pair p = drv_pair_unconnected(&init);
-	struct drv_wr wr = a_wr(&p, IBV_WR_SEND, 100);
+	struct drv_wr wr = drv_pair_wr(&p, IBV_WR_SEND, 100);
 	struct mynic_sge sge = drv_sge(p.b.mr, 0, 200);
 
 	drv_connect(p.a.qp, p.b.qp, &(struct drv_path){ 0 });
@@ -179,7 +158,7 @@ TEST(wqe_smallest_stride)
 	drv_post_send(p.a.qp, &wr);
 	drv_expect(p.a.cq, 0x77, IBV_WC_SUCCESS);
 	/* an atomic fits exactly */
-	wr = a_wr(&p, IBV_WR_ATOMIC_FETCH_AND_ADD, 8);
+	wr = drv_pair_wr(&p, IBV_WR_ATOMIC_FETCH_AND_ADD, 8);
 	drv_post_send(p.a.qp, &wr);
 	drv_expect(p.a.cq, 0x77, IBV_WC_SUCCESS);
 	check_bad_len(&p, IBV_WR_SEND, 0, 3, OP_ERR);
@@ -191,7 +170,7 @@ TEST(wqe_bad_receive)
 {
 	struct drv_pair p = drv_rc_pair(NULL);
 	struct mynic_sge sge = drv_sge(p.b.mr, 0, 64);
-	struct drv_wr wr = a_wr(&p, IBV_WR_SEND, 8);
+	struct drv_wr wr = drv_pair_wr(&p, IBV_WR_SEND, 8);
 	struct mynic_recv_wqe *wqe;
 	static const uint32_t num[] = { 16, 0x10000000, 0xffffffff };
 
@@ -208,7 +187,7 @@ TEST(wqe_bad_receive)
 		CHECK_EQ(cqe.status, IBV_WC_LOC_QP_OP_ERR);
 		drv_expect(p.a.cq, 0x77, IBV_WC_REM_OP_ERR);
 		CHECK_EQ(drv_stat(p.b.d, MYNIC_STAT_BAD_WQE), i + 1);
-		reconnect(&p);
+		drv_reconnect(&p);
 	}
 }
 
@@ -216,7 +195,7 @@ TEST(rc_message_longer_than_receive)
 {
 	struct drv_pair p = drv_rc_pair(NULL);
 	struct mynic_sge sge = drv_sge(p.b.mr, 0, 2999);
-	struct drv_wr wr = a_wr(&p, IBV_WR_SEND, 3000);
+	struct drv_wr wr = drv_pair_wr(&p, IBV_WR_SEND, 3000);
 
 	p.b.mr->ptr[2999] = 0x42;
 	drv_post_recv(p.b.qp, 5, &sge, 1);
@@ -235,7 +214,7 @@ TEST(rc_message_longer_than_receive)
 TEST(rc_remote_access_error)
 {
 	struct drv_pair p = drv_rc_pair(NULL);
-	struct drv_wr wr = a_wr(&p, IBV_WR_RDMA_READ, 100);
+	struct drv_wr wr = drv_pair_wr(&p, IBV_WR_RDMA_READ, 100);
 
 	wr.rkey ^= 0x100;
 	drv_post_recv(p.b.qp, 5, NULL, 0);
@@ -252,7 +231,7 @@ TEST(rc_remote_access_error)
 TEST(rc_atomic_not_aligned)
 {
 	struct drv_pair p = drv_rc_pair(NULL);
-	struct drv_wr wr = a_wr(&p, IBV_WR_ATOMIC_FETCH_AND_ADD, 8);
+	struct drv_wr wr = drv_pair_wr(&p, IBV_WR_ATOMIC_FETCH_AND_ADD, 8);
 
 	wr.remote_addr += 4;
 	drv_post_send(p.a.qp, &wr);
@@ -263,7 +242,7 @@ TEST(rc_read_without_local_write)
 {
 	struct drv_pair p = drv_rc_pair(NULL);
 	struct drv_mr *mr = drv_reg_mr(p.a.d, p.a.pdn, 4096, 0);
-	struct drv_wr wr = a_wr(&p, IBV_WR_RDMA_READ, 100);
+	struct drv_wr wr = drv_pair_wr(&p, IBV_WR_RDMA_READ, 100);
 
 	wr.sge[0] = drv_sge(mr, 0, 100);
 	drv_fill(p.b.mr->ptr, 100, 1);
@@ -275,7 +254,7 @@ TEST(rc_read_without_local_write)
 TEST(rc_errors_come_in_order)
 {
 	struct drv_pair p = drv_rc_pair(NULL);
-	struct drv_wr wr = a_wr(&p, IBV_WR_RDMA_WRITE, 5000);
+	struct drv_wr wr = drv_pair_wr(&p, IBV_WR_RDMA_WRITE, 5000);
 
 	for (int i = 0; i < 10; i++) {
 		wr.wr_id = i;
@@ -296,7 +275,7 @@ TEST(rc_retries_are_exhausted)
 {
 	struct drv_pair p = drv_rc_pair(
 		&(struct drv_path){ .timeout = 10, .retry_cnt = 3 });
-	struct drv_wr wr = a_wr(&p, IBV_WR_RDMA_WRITE, 8);
+	struct drv_wr wr = drv_pair_wr(&p, IBV_WR_RDMA_WRITE, 8);
 	uint64_t begin = p.sim->now, timeout = 4096ull << 10;
 
 	p.sim->filter = sim_drop_all;
@@ -316,7 +295,7 @@ TEST(rc_no_timeout_waits_for_ever)
 {
 	struct drv_pair p = drv_rc_pair(NULL);
 	struct mynic_qp_attr attr;
-	struct drv_wr wr = a_wr(&p, IBV_WR_RDMA_WRITE, 8);
+	struct drv_wr wr = drv_pair_wr(&p, IBV_WR_RDMA_WRITE, 8);
 
 	drv_reset_qp(p.a.qp);
 	drv_connect_to(p.a.qp, 1, p.b.qp->number, &(struct drv_path){ 0 },
@@ -338,7 +317,7 @@ TEST(rc_rnr_is_waited_for)
 {
 	struct drv_pair p = drv_rc_pair(
 		&(struct drv_path){ .min_rnr_timer = 14 /* 1.28 ms */ });
-	struct drv_wr wr = a_wr(&p, IBV_WR_SEND, 8);
+	struct drv_wr wr = drv_pair_wr(&p, IBV_WR_SEND, 8);
 	struct mynic_sge sge = drv_sge(p.b.mr, 0, 8);
 	uint64_t sent;
 
@@ -361,7 +340,7 @@ TEST(rc_rnr_is_waited_for)
 TEST(rc_rnr_retries_are_exhausted)
 {
 	struct drv_pair p = drv_rc_pair(&(struct drv_path){ .rnr_retry = 2 });
-	struct drv_wr wr = a_wr(&p, IBV_WR_SEND, 8);
+	struct drv_wr wr = drv_pair_wr(&p, IBV_WR_SEND, 8);
 
 	drv_post_send(p.a.qp, &wr);
 	CHECK_EQ(drv_expect(p.a.cq, 0x77, IBV_WC_RNR_RETRY_EXC_ERR).vendor_err,
@@ -374,7 +353,7 @@ TEST(rc_no_retry_at_all)
 {
 	struct drv_pair p = drv_rc_pair(
 		&(struct drv_path){ .no_retry = true, .timeout = 5 });
-	struct drv_wr wr = a_wr(&p, IBV_WR_SEND, 8);
+	struct drv_wr wr = drv_pair_wr(&p, IBV_WR_SEND, 8);
 
 	drv_post_send(p.a.qp, &wr);
 	drv_expect(p.a.cq, 0x77, IBV_WC_RNR_RETRY_EXC_ERR);
@@ -418,18 +397,18 @@ static void mixed_traffic(struct drv_pair *p)
 	drv_post_recv(p->b.qp, 21, &sge, 1);
 	drv_post_recv(p->b.qp, 22, NULL, 0);
 
-	wr = a_wr(p, IBV_WR_RDMA_WRITE, 2500);
+	wr = drv_pair_wr(p, IBV_WR_RDMA_WRITE, 2500);
 	wr.wr_id = 1;
 	drv_write_wqe(p->a.qp, &wr);
-	wr = a_wr(p, IBV_WR_SEND, 2700);
+	wr = drv_pair_wr(p, IBV_WR_SEND, 2700);
 	wr.wr_id = 2;
 	drv_write_wqe(p->a.qp, &wr);
-	wr = a_wr(p, IBV_WR_RDMA_READ, 0);
+	wr = drv_pair_wr(p, IBV_WR_RDMA_READ, 0);
 	wr.wr_id = 3;
 	wr.sge[0] = drv_sge(p->a.mr, 300000, 3500);
 	wr.remote_addr += 300000;
 	drv_write_wqe(p->a.qp, &wr);
-	wr = a_wr(p, IBV_WR_ATOMIC_FETCH_AND_ADD, 0);
+	wr = drv_pair_wr(p, IBV_WR_ATOMIC_FETCH_AND_ADD, 0);
 	wr.wr_id = 4;
 	wr.sge[0] = drv_sge(p->a.mr, 400000, 8);
 	wr.remote_addr += 200000;
@@ -441,7 +420,7 @@ static void mixed_traffic(struct drv_pair *p)
 	wr.compare_add = 1001;
 	wr.swap = 5;
 	drv_write_wqe(p->a.qp, &wr);
-	wr = a_wr(p, IBV_WR_RDMA_WRITE_WITH_IMM, 1025);
+	wr = drv_pair_wr(p, IBV_WR_RDMA_WRITE_WITH_IMM, 1025);
 	wr.wr_id = 6;
 	wr.remote_addr += 10000;
 	drv_write_wqe(p->a.qp, &wr);
@@ -509,7 +488,7 @@ TEST(rc_atomic_is_replayed)
 {
 	struct drv_pair p = drv_rc_pair(&(struct drv_path){ .timeout = 8 });
 	uint64_t *word = (uint64_t *)p.b.mr->ptr;
-	struct drv_wr wr = a_wr(&p, IBV_WR_ATOMIC_FETCH_AND_ADD, 8);
+	struct drv_wr wr = drv_pair_wr(&p, IBV_WR_ATOMIC_FETCH_AND_ADD, 8);
 	int left = 1;
 
 	*word = 10;
@@ -527,7 +506,7 @@ TEST(rc_send_is_delivered_once)
 {
 	struct drv_pair p = drv_rc_pair(&(struct drv_path){ .timeout = 8 });
 	struct mynic_sge sge = drv_sge(p.b.mr, 0, 64);
-	struct drv_wr wr = a_wr(&p, IBV_WR_SEND, 64);
+	struct drv_wr wr = drv_pair_wr(&p, IBV_WR_SEND, 64);
 	int left = 1;
 
 	p.sim->filter = drop_nth;
@@ -544,7 +523,7 @@ TEST(rc_send_is_delivered_once)
 TEST(rc_gap_brings_a_nak)
 {
 	struct drv_pair p = drv_rc_pair(&(struct drv_path){ .timeout = 20 });
-	struct drv_wr wr = a_wr(&p, IBV_WR_RDMA_WRITE, 10240);
+	struct drv_wr wr = drv_pair_wr(&p, IBV_WR_RDMA_WRITE, 10240);
 	int left = 2;
 
 	p.sim->filter = drop_nth;
@@ -761,7 +740,7 @@ TEST(hostile_pad)
 TEST(rc_queue_memory_unmapped)
 {
 	struct drv_pair p = drv_rc_pair(NULL);
-	struct drv_wr wr = a_wr(&p, IBV_WR_RDMA_WRITE, 200000);
+	struct drv_wr wr = drv_pair_wr(&p, IBV_WR_RDMA_WRITE, 200000);
 
 	for (int i = 0; i < 5; i++) {
 		drv_write_wqe(p.a.qp, &wr);
@@ -782,10 +761,10 @@ TEST(rc_queue_memory_unmapped)
 TEST(rc_peer_memory_unmapped)
 {
 	struct drv_pair p = drv_rc_pair(NULL);
-	struct drv_wr wr = a_wr(&p, IBV_WR_RDMA_WRITE, 200000);
+	struct drv_wr wr = drv_pair_wr(&p, IBV_WR_RDMA_WRITE, 200000);
 
 	drv_post_send(p.a.qp, &wr);
-	wr = a_wr(&p, IBV_WR_RDMA_READ, 200000);
+	wr = drv_pair_wr(&p, IBV_WR_RDMA_READ, 200000);
 	drv_post_send(p.a.qp, &wr);
 	nic_run(p.a.d->n->nic);
 	sim_unmap(p.b.d->n);
@@ -802,11 +781,11 @@ TEST(rc_reset_in_traffic)
 	for (unsigned int at = 0; at < 40; at++) {
 		struct drv_pair p =
 			drv_rc_pair(&(struct drv_path){ .timeout = 8 });
-		struct drv_wr wr = a_wr(&p, IBV_WR_RDMA_READ, 100000);
+		struct drv_wr wr = drv_pair_wr(&p, IBV_WR_RDMA_READ, 100000);
 		struct sim_nic *victim = at % 2 ? p.a.d->n : p.b.d->n;
 
 		drv_post_send(p.a.qp, &wr);
-		wr = a_wr(&p, IBV_WR_RDMA_WRITE, 100000);
+		wr = drv_pair_wr(&p, IBV_WR_RDMA_WRITE, 100000);
 		drv_post_send(p.a.qp, &wr);
 		p.sim->direct = true;
 		for (unsigned int i = 0; i < at / 2; i++) {
@@ -837,11 +816,11 @@ TEST(rc_destroy_in_traffic)
 	for (unsigned int at = 0; at < 40; at++) {
 		struct drv_pair p =
 			drv_rc_pair(&(struct drv_path){ .timeout = 8 });
-		struct drv_wr wr = a_wr(&p, IBV_WR_RDMA_READ, 100000);
+		struct drv_wr wr = drv_pair_wr(&p, IBV_WR_RDMA_READ, 100000);
 		struct drv_qp *victim = at % 2 ? p.a.qp : p.b.qp;
 
 		drv_post_send(p.a.qp, &wr);
-		wr = a_wr(&p, IBV_WR_RDMA_WRITE, 100000);
+		wr = drv_pair_wr(&p, IBV_WR_RDMA_WRITE, 100000);
 		drv_post_send(p.a.qp, &wr);
 		for (unsigned int i = 0; i < at / 2; i++) {
 			nic_run(p.a.d->n->nic);
@@ -862,14 +841,14 @@ TEST(rc_mkey_destroyed_in_traffic)
 	for (unsigned int at = 0; at < 40; at++) {
 		struct drv_pair p =
 			drv_rc_pair(&(struct drv_path){ .timeout = 8 });
-		struct drv_wr wr = a_wr(&p, IBV_WR_RDMA_READ, 100000);
+		struct drv_wr wr = drv_pair_wr(&p, IBV_WR_RDMA_READ, 100000);
 		struct drv_end *victim = at % 2 ? &p.a : &p.b;
 		uint32_t sum = 0;
 
 		drv_fill(p.a.mr->ptr, 100000, 1);
 		drv_fill(p.b.mr->ptr, 100000, 2);
 		drv_post_send(p.a.qp, &wr);
-		wr = a_wr(&p, IBV_WR_RDMA_WRITE, 100000);
+		wr = drv_pair_wr(&p, IBV_WR_RDMA_WRITE, 100000);
 		drv_post_send(p.a.qp, &wr);
 		for (unsigned int i = 0; i < at / 2; i++) {
 			nic_run(p.a.d->n->nic);

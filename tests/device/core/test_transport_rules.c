@@ -71,20 +71,6 @@ static const struct entry *find(const struct log *log, unsigned int from,
 	FAIL("there is no such packet");
 }
 
-static struct drv_wr a_wr(struct drv_pair *p, enum ibv_wr_opcode opcode,
-			  uint32_t len)
-{
-	return (struct drv_wr){
-		.wr_id = 1,
-		.opcode = opcode,
-		.flags = IBV_SEND_SIGNALED,
-		.num_sge = 1,
-		.sge = { drv_sge(p->a.mr, 0, len) },
-		.remote_addr = p->b.mr->addr,
-		.rkey = p->b.mr->key,
-	};
-}
-
 static bool drop_nth_of_b(struct log *log, const struct entry *entry)
 {
 	return entry->from == 1 && log->arg-- == 0;
@@ -94,7 +80,7 @@ static bool drop_nth_of_b(struct log *log, const struct entry *entry)
 TEST(read_goes_on_where_it_stopped)
 {
 	struct drv_pair p = drv_rc_pair(&(struct drv_path){ .sq_psn = 100 });
-	struct drv_wr wr = a_wr(&p, IBV_WR_RDMA_READ, 10 * MTU);
+	struct drv_wr wr = drv_pair_wr(&p, IBV_WR_RDMA_READ, 10 * MTU);
 	struct log *log = start_log(&p);
 	const struct entry *again;
 
@@ -102,7 +88,7 @@ TEST(read_goes_on_where_it_stopped)
 	log->arg = 4;
 	drv_fill(p.b.mr->ptr, 10 * MTU, 1);
 	drv_post_send(p.a.qp, &wr);
-	drv_expect(p.a.cq, 1, IBV_WC_SUCCESS);
+	drv_expect(p.a.cq, 0x77, IBV_WC_SUCCESS);
 	CHECK_MEM(p.a.mr->ptr, p.b.mr->ptr, 10 * MTU);
 	CHECK_EQ(count(log, 0, OPCODE_READ), 2);
 	again = find(log, 0, OPCODE_READ, 1);
@@ -124,7 +110,7 @@ TEST(read_goes_on_where_it_stopped)
 TEST(ack_of_a_later_request_is_an_implied_nak)
 {
 	struct drv_pair p = drv_rc_pair(&(struct drv_path){ .timeout = 20 });
-	struct drv_wr wr = a_wr(&p, IBV_WR_RDMA_READ, 100);
+	struct drv_wr wr = drv_pair_wr(&p, IBV_WR_RDMA_READ, 100);
 	struct log *log = start_log(&p);
 
 	log->drop = drop_nth_of_b;
@@ -132,7 +118,7 @@ TEST(ack_of_a_later_request_is_an_implied_nak)
 	wr.opcode = IBV_WR_RDMA_WRITE;
 	wr.wr_id = 2;
 	drv_post_send(p.a.qp, &wr);
-	drv_expect(p.a.cq, 1, IBV_WC_SUCCESS);
+	drv_expect(p.a.cq, 0x77, IBV_WC_SUCCESS);
 	drv_expect(p.a.cq, 2, IBV_WC_SUCCESS);
 	CHECK_EQ(count(log, 0, OPCODE_READ), 2);
 	CHECK_EQ(drv_stat(p.a.d, MYNIC_STAT_TIMEOUT), 0);
@@ -141,14 +127,14 @@ TEST(ack_of_a_later_request_is_an_implied_nak)
 TEST(acks_are_coalesced)
 {
 	struct drv_pair p = drv_rc_pair(NULL);
-	struct drv_wr wr = a_wr(&p, IBV_WR_RDMA_WRITE, 8);
+	struct drv_wr wr = drv_pair_wr(&p, IBV_WR_RDMA_WRITE, 8);
 	struct log *log = start_log(&p);
 
 	for (int i = 0; i < 32; i++)
 		drv_write_wqe(p.a.qp, &wr);
 	drv_ring(p.a.qp);
 	for (int i = 0; i < 32; i++)
-		drv_expect(p.a.cq, 1, IBV_WC_SUCCESS);
+		drv_expect(p.a.cq, 0x77, IBV_WC_SUCCESS);
 	CHECK_EQ(count(log, 0, OPCODE_WRITE), 32);
 	CHECK(count(log, 1, OPCODE_ACK) < 8);
 	/* the last one is for all; MSN counts messages, and there are no credits */
@@ -168,7 +154,7 @@ TEST(unacknowledged_packets_are_bounded)
 {
 	struct drv_pair p = drv_rc_pair(
 		&(struct drv_path){ .mtu = IBV_MTU_256, .timeout = 20 });
-	struct drv_wr wr = a_wr(&p, IBV_WR_RDMA_WRITE, 500000);
+	struct drv_wr wr = drv_pair_wr(&p, IBV_WR_RDMA_WRITE, 500000);
 	struct log *log = start_log(&p);
 	bool asked = false;
 
@@ -180,7 +166,7 @@ TEST(unacknowledged_packets_are_bounded)
 		asked |= log->entry[i].hdr.ack_req;
 	CHECK(asked);
 	log->drop = NULL;
-	drv_expect(p.a.cq, 1, IBV_WC_SUCCESS);
+	drv_expect(p.a.cq, 0x77, IBV_WC_SUCCESS);
 }
 
 /* Copy a packet of a, to be sent to b by the test */
@@ -206,12 +192,12 @@ static struct packet copy_of(struct drv_pair *p, const struct entry *entry)
  */
 static struct packet read_in_part(struct drv_pair *p)
 {
-	struct drv_wr wr = a_wr(p, IBV_WR_RDMA_READ, 8);
+	struct drv_wr wr = drv_pair_wr(p, IBV_WR_RDMA_READ, 8);
 	struct log *log = start_log(p);
 	struct packet again;
 
 	drv_post_send(p->a.qp, &wr);
-	drv_expect(p->a.cq, 1, IBV_WC_SUCCESS);
+	drv_expect(p->a.cq, 0x77, IBV_WC_SUCCESS);
 	again = copy_of(p, find(log, 0, OPCODE_READ, 0));
 	again.roce.psn++;
 	again.roce.dma_len = LONG_READ;
@@ -219,7 +205,7 @@ static struct packet read_in_part(struct drv_pair *p)
 	p->sim->direct = true;
 	drv_fill(p->b.mr->ptr, LONG_READ, 7);
 	p->b.d->n->sent = 0;
-	wr = a_wr(p, IBV_WR_RDMA_READ, LONG_READ);
+	wr = drv_pair_wr(p, IBV_WR_RDMA_READ, LONG_READ);
 	drv_post_send(p->a.qp, &wr);
 	nic_run(p->a.d->n->nic);
 	nic_run(p->b.d->n->nic);
@@ -229,7 +215,7 @@ static struct packet read_in_part(struct drv_pair *p)
 
 static void read_arrives(struct drv_pair *p)
 {
-	drv_expect(p->a.cq, 1, IBV_WC_SUCCESS);
+	drv_expect(p->a.cq, 0x77, IBV_WC_SUCCESS);
 	CHECK_MEM(p->a.mr->ptr, p->b.mr->ptr, LONG_READ);
 	CHECK_EQ(drv_stat(p->a.d, MYNIC_STAT_TIMEOUT), 0);
 	drv_send_recv(&p->a, &p->b, 5000);
@@ -308,7 +294,7 @@ TEST(key_destroyed_while_a_read_is_answered)
 	CHECK_EQ(drv_number_cmd(p.b.d, MYNIC_CMD_DESTROY_MKEY,
 				p.b.mr->key >> 8),
 		 0);
-	drv_expect(p.a.cq, 1, IBV_WC_REM_ACCESS_ERR);
+	drv_expect(p.a.cq, 0x77, IBV_WC_REM_ACCESS_ERR);
 	drv_expect_event(&p.b.d->event, MYNIC_EVENT_QP_ACCESS_ERROR,
 			 p.b.qp->number);
 }
@@ -356,7 +342,7 @@ TEST(read_limit_is_raised)
 	sim_settle(p.sim);
 	CHECK_EQ(p.b.d->n->sent, LONG_PACKETS + 1);
 	CHECK_EQ(drv_stat(p.b.d, MYNIC_STAT_TX_NAK_INVALID), 0);
-	drv_expect(p.a.cq, 1, IBV_WC_SUCCESS);
+	drv_expect(p.a.cq, 0x77, IBV_WC_SUCCESS);
 	CHECK_MEM(p.a.mr->ptr, p.b.mr->ptr, LONG_READ);
 }
 
@@ -381,12 +367,12 @@ TEST(reads_beyond_what_the_responder_allows)
 {
 	struct drv_pair p =
 		drv_rc_pair(&(struct drv_path){ .max_rd_atomic = 2 });
-	struct drv_wr wr = a_wr(&p, IBV_WR_RDMA_READ, 100);
+	struct drv_wr wr = drv_pair_wr(&p, IBV_WR_RDMA_READ, 100);
 	struct log *log = start_log(&p);
 	struct packet pkt;
 
 	drv_post_send(p.a.qp, &wr);
-	drv_expect(p.a.cq, 1, IBV_WC_SUCCESS);
+	drv_expect(p.a.cq, 0x77, IBV_WC_SUCCESS);
 	pkt = copy_of(&p, find(log, 0, OPCODE_READ, 0));
 	for (int i = 0; i < 3; i++) {
 		pkt.roce.psn++;
@@ -419,7 +405,7 @@ TEST(rnr_timer_values)
 			.attr_mask = IBV_QP_MIN_RNR_TIMER,
 			.min_rnr_timer = i,
 		};
-		struct drv_wr wr = a_wr(&p, IBV_WR_SEND, 8);
+		struct drv_wr wr = drv_pair_wr(&p, IBV_WR_SEND, 8);
 		struct log *log = start_log(&p);
 		uint64_t waited;
 
@@ -440,7 +426,7 @@ TEST(ack_timeout_values)
 	for (unsigned int i = 1; i < 32; i++) {
 		struct drv_pair p = drv_rc_pair(
 			&(struct drv_path){ .timeout = i, .retry_cnt = 1 });
-		struct drv_wr wr = a_wr(&p, IBV_WR_RDMA_WRITE, 8);
+		struct drv_wr wr = drv_pair_wr(&p, IBV_WR_RDMA_WRITE, 8);
 		struct log *log = start_log(&p);
 		uint64_t waited;
 
@@ -464,13 +450,13 @@ TEST(retry_counter_is_filled_again)
 {
 	struct drv_pair p =
 		drv_rc_pair(&(struct drv_path){ .timeout = 5, .retry_cnt = 3 });
-	struct drv_wr wr = a_wr(&p, IBV_WR_RDMA_WRITE, 8);
+	struct drv_wr wr = drv_pair_wr(&p, IBV_WR_RDMA_WRITE, 8);
 	struct log *log = start_log(&p);
 
 	log->drop = drop_most;
 	for (int i = 0; i < 10; i++) {
 		drv_post_send(p.a.qp, &wr);
-		drv_expect(p.a.cq, 1, IBV_WC_SUCCESS);
+		drv_expect(p.a.cq, 0x77, IBV_WC_SUCCESS);
 	}
 	CHECK_EQ(drv_stat(p.a.d, MYNIC_STAT_TIMEOUT), 30);
 }
@@ -484,7 +470,7 @@ TEST(sqd_finishes_what_has_begun)
 		.qp_state = IBV_QPS_SQD,
 		.sq_drained_event = 1,
 	};
-	struct drv_wr wr = a_wr(&p, IBV_WR_RDMA_WRITE, 400000);
+	struct drv_wr wr = drv_pair_wr(&p, IBV_WR_RDMA_WRITE, 400000);
 	struct mynic_eqe eqe;
 
 	p.sim->drop = 20;
@@ -494,7 +480,7 @@ TEST(sqd_finishes_what_has_begun)
 	drv_post_send(p.a.qp, &wr);
 	nic_run(p.a.d->n->nic);
 	CHECK_EQ(drv_modify_qp(p.a.qp, &attr), 0);
-	drv_expect(p.a.cq, 1, IBV_WC_SUCCESS);
+	drv_expect(p.a.cq, 0x77, IBV_WC_SUCCESS);
 	CHECK_MEM(p.b.mr->ptr, p.a.mr->ptr, 400000);
 	drv_expect_event(&p.a.d->event, MYNIC_EVENT_SQ_DRAINED, p.a.qp->number);
 	CHECK_EQ(drv_query_qp(p.a.qp).sq_drained_event, 0);
@@ -516,10 +502,10 @@ TEST(access_that_the_qp_does_not_allow)
 	for (unsigned int i = 0; i < ARRAY_SIZE(opcodes); i++) {
 		struct drv_pair p =
 			drv_rc_pair(&(struct drv_path){ .no_access = true });
-		struct drv_wr wr = a_wr(&p, opcodes[i], 8);
+		struct drv_wr wr = drv_pair_wr(&p, opcodes[i], 8);
 
 		drv_post_send(p.a.qp, &wr);
-		drv_expect(p.a.cq, 1, IBV_WC_REM_INV_REQ_ERR);
+		drv_expect(p.a.cq, 0x77, IBV_WC_REM_INV_REQ_ERR);
 		drv_expect_event(&p.b.d->event, MYNIC_EVENT_QP_REQ_ERROR,
 				 p.b.qp->number);
 		CHECK_EQ(drv_query_qp(p.b.qp).qp_state, IBV_QPS_ERR);
@@ -560,7 +546,7 @@ TEST(udp_source_port)
 TEST(ghost_acks)
 {
 	struct drv_pair p = drv_rc_pair(&(struct drv_path){ .timeout = 20 });
-	struct drv_wr wr = a_wr(&p, IBV_WR_RDMA_WRITE, 8);
+	struct drv_wr wr = drv_pair_wr(&p, IBV_WR_RDMA_WRITE, 8);
 	struct log *log = start_log(&p);
 	struct packet ack = { .kind = PACKET_ROCE, .vlan = PACKET_NO_VLAN };
 	static const int32_t psns[] = { -1, -2, -0x800000, 2, 3, 0x7fffff };
@@ -569,7 +555,7 @@ TEST(ghost_acks)
 	};
 
 	drv_post_send(p.a.qp, &wr);
-	drv_expect(p.a.cq, 1, IBV_WC_SUCCESS);
+	drv_expect(p.a.cq, 0x77, IBV_WC_SUCCESS);
 	ack.roce = find(log, 1, OPCODE_ACK, 0)->hdr;
 	memcpy(ack.dmac, nic_mac(p.a.d->n->nic), 6);
 	log->drop = drop_all_of_b;
@@ -587,7 +573,7 @@ TEST(ghost_acks)
 		}
 	}
 	log->drop = NULL;
-	drv_expect(p.a.cq, 1, IBV_WC_SUCCESS);
+	drv_expect(p.a.cq, 0x77, IBV_WC_SUCCESS);
 	CHECK_EQ(drv_query_qp(p.a.qp).qp_state, IBV_QPS_RTS);
 }
 
@@ -596,7 +582,7 @@ static void huge(enum ibv_wr_opcode opcode)
 {
 	struct drv_pair p = drv_rc_pair(&(struct drv_path){
 		.mtu = IBV_MTU_256, .timeout = 14, .sq_psn = 0xfffff0 });
-	struct drv_wr wr = a_wr(&p, opcode, 0);
+	struct drv_wr wr = drv_pair_wr(&p, opcode, 0);
 	struct drv_end *ends[] = { &p.a, &p.b };
 	uint32_t keys[2];
 
@@ -624,7 +610,7 @@ static void huge(enum ibv_wr_opcode opcode)
 	wr.wr_id = 2;
 	wr.sge[0].length = 100;
 	drv_post_send(p.a.qp, &wr);
-	drv_expect(p.a.cq, 1, IBV_WC_SUCCESS);
+	drv_expect(p.a.cq, 0x77, IBV_WC_SUCCESS);
 	drv_expect(p.a.cq, 2, IBV_WC_SUCCESS);
 	CHECK_EQ(drv_query_qp(p.a.qp).sq_psn, (0xfffff0 + 0x800001) & 0xffffff);
 }
@@ -671,17 +657,17 @@ TEST(remote_memory_that_is_not_there)
 		struct drv_pair p =
 			drv_rc_pair(&(struct drv_path){ .mtu = IBV_MTU_1024 });
 		struct drv_mr mr = half_a_region(&p.b);
-		struct drv_wr wr = a_wr(&p, opcodes[i], 4096);
+		struct drv_wr wr = drv_pair_wr(&p, opcodes[i], 4096);
 
 		if (opcodes[i] == IBV_WR_ATOMIC_FETCH_AND_ADD)
 			wr.sge[0].length = 8;
 		wr.rkey = mr.key;
 		wr.remote_addr = mr.addr;
 		drv_post_send(p.a.qp, &wr);
-		drv_expect(p.a.cq, 1, IBV_WC_SUCCESS);
+		drv_expect(p.a.cq, 0x77, IBV_WC_SUCCESS);
 		wr.remote_addr += 4096;
 		drv_post_send(p.a.qp, &wr);
-		CHECK_EQ(drv_expect(p.a.cq, 1, IBV_WC_REM_OP_ERR).vendor_err,
+		CHECK_EQ(drv_expect(p.a.cq, 0x77, IBV_WC_REM_OP_ERR).vendor_err,
 			 MYNIC_SYN_REMOTE_OP);
 		drv_expect_event(&p.b.d->event, MYNIC_EVENT_QP_FATAL,
 				 p.b.qp->number);
@@ -700,21 +686,22 @@ TEST(local_memory_that_is_not_there)
 	for (unsigned int i = 0; i < ARRAY_SIZE(opcodes); i++) {
 		struct drv_pair p = drv_rc_pair(NULL);
 		struct drv_mr mr = half_a_region(&p.a);
-		struct drv_wr wr = a_wr(&p, opcodes[i], 8192);
+		struct drv_wr wr = drv_pair_wr(&p, opcodes[i], 8192);
 
 		wr.sge[0].addr = mr.addr;
 		wr.sge[0].lkey = mr.key;
 		drv_post_recv(p.b.qp, 3, &wr.sge[0], 0);
 		drv_post_send(p.a.qp, &wr);
-		CHECK_EQ(drv_expect(p.a.cq, 1, IBV_WC_LOC_PROT_ERR).vendor_err,
-			 MYNIC_SYN_DMA);
+		CHECK_EQ(
+			drv_expect(p.a.cq, 0x77, IBV_WC_LOC_PROT_ERR).vendor_err,
+			MYNIC_SYN_DMA);
 	}
 }
 
 TEST(source_gid_that_is_gone)
 {
 	struct drv_pair p = drv_rc_pair(NULL);
-	struct drv_wr wr = a_wr(&p, IBV_WR_RDMA_WRITE, 8);
+	struct drv_wr wr = drv_pair_wr(&p, IBV_WR_RDMA_WRITE, 8);
 
 	for (unsigned int i = 0; i < 2; i++) {
 		struct mynic_admin_cmd cmd = { .opcode = MYNIC_CMD_SET_GID,
@@ -723,14 +710,14 @@ TEST(source_gid_that_is_gone)
 		CHECK_EQ(drv_admin(p.a.d, &cmd, NULL), 0);
 	}
 	drv_post_send(p.a.qp, &wr);
-	CHECK_EQ(drv_expect(p.a.cq, 1, IBV_WC_LOC_QP_OP_ERR).vendor_err,
+	CHECK_EQ(drv_expect(p.a.cq, 0x77, IBV_WC_LOC_QP_OP_ERR).vendor_err,
 		 MYNIC_SYN_BAD_GID);
 }
 
 TEST(reads_where_none_are_allowed)
 {
 	struct drv_pair p = drv_rc_pair(NULL);
-	struct drv_wr wr = a_wr(&p, IBV_WR_RDMA_READ, 8);
+	struct drv_wr wr = drv_pair_wr(&p, IBV_WR_RDMA_READ, 8);
 	struct mynic_qp_attr attr = {
 		.attr_mask = IBV_QP_STATE | IBV_QP_MAX_QP_RD_ATOMIC,
 		.qp_state = IBV_QPS_SQD,
@@ -740,7 +727,7 @@ TEST(reads_where_none_are_allowed)
 	CHECK_EQ(drv_modify_qp(p.a.qp, &attr), 0);
 	CHECK_EQ(drv_set_state(p.a.qp, IBV_QPS_RTS), 0);
 	drv_post_send(p.a.qp, &wr);
-	CHECK_EQ(drv_expect(p.a.cq, 1, IBV_WC_LOC_QP_OP_ERR).vendor_err,
+	CHECK_EQ(drv_expect(p.a.cq, 0x77, IBV_WC_LOC_QP_OP_ERR).vendor_err,
 		 MYNIC_SYN_BAD_OPCODE);
 }
 
@@ -748,14 +735,14 @@ TEST(reads_where_none_are_allowed)
 TEST(rnr_that_is_over_before_it_is_told)
 {
 	struct drv_pair p = drv_rc_pair(&(struct drv_path){ .timeout = 20 });
-	struct drv_wr wr = a_wr(&p, IBV_WR_SEND, 0);
+	struct drv_wr wr = drv_pair_wr(&p, IBV_WR_SEND, 0);
 	struct log *log = start_log(&p);
 	struct packet again;
 
 	wr.num_sge = 0;
 	drv_post_recv(p.b.qp, 1, NULL, 0);
 	drv_post_send(p.a.qp, &wr);
-	drv_expect(p.a.cq, 1, IBV_WC_SUCCESS);
+	drv_expect(p.a.cq, 0x77, IBV_WC_SUCCESS);
 	again = copy_of(&p, find(log, 0, OPCODE_SEND, 0));
 	again.roce.psn++;
 	p.sim->filter = NULL;
@@ -764,7 +751,7 @@ TEST(rnr_that_is_over_before_it_is_told)
 	nic_run(p.a.d->n->nic);
 	drv_post_recv(p.b.qp, 2, NULL, 0);
 	sim_inject(p.b.d->n, &again);
-	drv_expect(p.a.cq, 1, IBV_WC_SUCCESS);
+	drv_expect(p.a.cq, 0x77, IBV_WC_SUCCESS);
 	CHECK_EQ(drv_stat(p.b.d, MYNIC_STAT_TX_NAK_RNR), 0);
 }
 
@@ -780,7 +767,7 @@ TEST(ud_limit_follows_the_port)
 
 	for (unsigned int i = 0; i < ARRAY_SIZE(table); i++) {
 		struct drv_pair p = drv_ud_pair();
-		struct drv_wr wr = a_wr(&p, IBV_WR_SEND, table[i].max);
+		struct drv_wr wr = drv_pair_wr(&p, IBV_WR_SEND, table[i].max);
 		struct mynic_admin_cmd cmd = {
 			.opcode = MYNIC_CMD_MODIFY_PORT,
 			.modify_port = { .up = 1, .mtu = table[i].mtu },
@@ -791,10 +778,11 @@ TEST(ud_limit_follows_the_port)
 		wr.av = drv_av(p.a.d, 1, DRV_GID_IPV6);
 		wr.remote_qpn = p.b.qp->number;
 		drv_post_send(p.a.qp, &wr);
-		drv_expect(p.a.cq, 1, IBV_WC_SUCCESS);
+		drv_expect(p.a.cq, 0x77, IBV_WC_SUCCESS);
 		wr.sge[0].length++;
 		drv_post_send(p.a.qp, &wr);
-		CHECK_EQ(drv_expect(p.a.cq, 1, IBV_WC_LOC_LEN_ERR).vendor_err,
-			 MYNIC_SYN_BAD_LEN);
+		CHECK_EQ(
+			drv_expect(p.a.cq, 0x77, IBV_WC_LOC_LEN_ERR).vendor_err,
+			MYNIC_SYN_BAD_LEN);
 	}
 }

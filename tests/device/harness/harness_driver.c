@@ -991,6 +991,13 @@ struct drv_pair drv_ud_pair(void)
 	return p;
 }
 
+void drv_reconnect(struct drv_pair *p)
+{
+	drv_reset_qp(p->a.qp);
+	drv_reset_qp(p->b.qp);
+	drv_connect(p->a.qp, p->b.qp, &(struct drv_path){ 0 });
+}
+
 struct drv_wr drv_send_wr(const struct drv_end *from, uint32_t len)
 {
 	return (struct drv_wr){
@@ -999,6 +1006,27 @@ struct drv_wr drv_send_wr(const struct drv_end *from, uint32_t len)
 		.flags = IBV_SEND_SIGNALED,
 		.num_sge = 1,
 		.sge = { drv_sge(from->mr, 0, len) },
+	};
+}
+
+struct drv_wr drv_pair_wr(const struct drv_pair *p, enum ibv_wr_opcode opcode,
+			  uint32_t len)
+{
+	struct drv_wr wr = drv_send_wr(&p->a, len);
+
+	wr.opcode = opcode;
+	wr.remote_addr = p->b.mr->addr;
+	wr.rkey = p->b.mr->key;
+	return wr;
+}
+
+struct drv_wr drv_inv_wr(uint64_t wr_id, uint32_t key)
+{
+	return (struct drv_wr){
+		.wr_id = wr_id,
+		.opcode = IBV_WR_LOCAL_INV,
+		.flags = IBV_SEND_SIGNALED,
+		.imm = key,
 	};
 }
 

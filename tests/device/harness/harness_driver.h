@@ -374,8 +374,19 @@ struct drv_pair drv_rc_pair(const struct drv_path *path);
 struct drv_pair drv_uc_pair(const struct drv_path *path);
 struct drv_pair drv_ud_pair(void);
 
+/** drv_reconnect() - reset both QPs and connect them as drv_rc_pair(NULL) does */
+void drv_reconnect(struct drv_pair *p);
+
 /** drv_send_wr() - a signaled SEND of the first @len bytes of an end's MR */
 struct drv_wr drv_send_wr(const struct drv_end *from, uint32_t len);
+/*
+ * drv_pair_wr() - a signaled request of a, with the first @len bytes of both
+ * ends' MRs
+ */
+struct drv_wr drv_pair_wr(const struct drv_pair *p, enum ibv_wr_opcode opcode,
+			  uint32_t len);
+/** drv_inv_wr() - a signaled LOCAL_INV of @key */
+struct drv_wr drv_inv_wr(uint64_t wr_id, uint32_t key);
 
 /** drv_send_recv() - transfer and check one message of @len bytes */
 void drv_send_recv(struct drv_end *from, struct drv_end *to, uint32_t len);
