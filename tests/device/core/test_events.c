@@ -2,10 +2,6 @@
 /* Event queues and completion queues */
 #include "harness_driver.h"
 
-/*
- * A QP in ERR, which flushes new requests: a source of completions without a
- * wire
- */
 struct source {
 	struct drv *d;
 	struct drv_cq *cq;
@@ -14,18 +10,13 @@ struct source {
 
 static struct source add_source(struct drv *d, uint8_t log_cq)
 {
-	struct source s = { .d = d, .cq = drv_create_cq(d, log_cq) };
-	struct drv_qp_init init = {
-		.type = MYNIC_QP_RC,
-		.pdn = drv_alloc_pd(d),
-		.send_cq = s.cq,
-		.recv_cq = s.cq,
-		.log_sq_size = 8,
-	};
+	struct drv_cq *cq = drv_create_cq(d, log_cq);
 
-	s.qp = drv_create_qp(d, &init);
-	CHECK_EQ(drv_set_state(s.qp, IBV_QPS_ERR), MYNIC_AQ_OK);
-	return s;
+	return (struct source){
+		.d = d,
+		.cq = cq,
+		.qp = drv_create_flushing_qp(d, cq),
+	};
 }
 
 static void complete(struct source *s, uint64_t wr_id)

@@ -50,16 +50,6 @@ static void check_access(struct mock_peer *p)
 	check_refused(p, AETH_NAK_ACCESS, MYNIC_EVENT_QP_ACCESS_ERROR);
 }
 
-static void set_access(struct mock_peer *p, uint32_t access)
-{
-	struct mynic_qp_attr attr = {
-		.attr_mask = IBV_QP_ACCESS_FLAGS,
-		.access_flags = access,
-	};
-
-	CHECK_EQ(drv_modify_qp(p->b.qp, &attr), MYNIC_AQ_OK);
-}
-
 TEST(atomic_write_executed)
 {
 	struct mock_peer *p = mock_rc();
@@ -128,7 +118,8 @@ TEST(atomic_write_access)
 					->key;
 			break;
 		case 4:
-			set_access(p, ACCESS_ALL & ~IBV_ACCESS_REMOTE_WRITE);
+			mock_set_access(p,
+					ACCESS_ALL & ~IBV_ACCESS_REMOTE_WRITE);
 			break;
 		}
 		mock_send(p, &pkt);
@@ -309,7 +300,7 @@ TEST(flush_access)
 		pkt.roce.rkey = mr->key;
 		pkt.roce.remote_addr = mr->addr;
 		if (of_qp)
-			set_access(p, right);
+			mock_set_access(p, right);
 		mock_send(p, &pkt);
 		if (good)
 			expect_flushed(p, 0,

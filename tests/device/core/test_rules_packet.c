@@ -221,13 +221,8 @@ static struct packet group_packet(struct mock_peer *p, const uint8_t *gid,
 				  const uint8_t *mac)
 {
 	struct packet pkt = mock_packet(p, BTH_UD_SEND_ONLY, 0, 50);
-	struct mynic_admin_cmd cmd = {
-		.opcode = MYNIC_CMD_ATTACH_MCAST,
-		.number = p->b.qp->number,
-	};
 
-	memcpy(cmd.mcast.gid, gid, 16);
-	CHECK_EQ(drv_admin(p->b.d, &cmd, NULL), 0);
+	CHECK_EQ(drv_mcast(p->b.qp, MYNIC_CMD_ATTACH_MCAST, gid), 0);
 	memcpy(pkt.roce.dgid, gid, 16);
 	memcpy(pkt.dmac, mac, 6);
 	pkt.roce.dest_qpn = 0xffffff;

@@ -399,16 +399,6 @@ TEST(reth_length)
 	}
 }
 
-static void set_access(struct mock_peer *p, uint32_t access)
-{
-	struct mynic_qp_attr attr = {
-		.attr_mask = IBV_QP_ACCESS_FLAGS,
-		.access_flags = access,
-	};
-
-	CHECK_EQ(drv_modify_qp(p->b.qp, &attr), 0);
-}
-
 static const struct {
 	uint8_t opcode;
 	uint32_t access;
@@ -429,12 +419,12 @@ TEST(access_flags)
 		struct mock_peer *p = mock_rc();
 
 		mock_recv(p, 1, 0, 100);
-		set_access(p, ACCESS_ALL & ~rdma[i].access);
+		mock_set_access(p, ACCESS_ALL & ~rdma[i].access);
 		mock_send_opcode(p, rdma[i].opcode, 0, rdma[i].len);
 		check_invalid(p, 0);
 		p = mock_rc();
 		mock_recv(p, 1, 0, 100);
-		set_access(p, rdma[i].access);
+		mock_set_access(p, rdma[i].access);
 		mock_send_opcode(p, rdma[i].opcode, 0, rdma[i].len);
 		CHECK(p->num);
 		CHECK_EQ(mock_state(p), IBV_QPS_RTS);

@@ -294,17 +294,6 @@ TEST(turn_of_frames_without_end)
 	CHECK(nic_next_event(b->nic) == ~0ull);
 }
 
-static uint8_t attach(struct drv_qp *qp, const uint8_t *gid)
-{
-	struct mynic_admin_cmd cmd = {
-		.opcode = MYNIC_CMD_ATTACH_MCAST,
-		.number = qp->number,
-	};
-
-	memcpy(cmd.mcast.gid, gid, 16);
-	return drv_admin(qp->d, &cmd, NULL);
-}
-
 /* Make members of a's group, each with @each receive requests */
 static void make_members(struct drv_end *end, unsigned int num,
 			 unsigned int each)
@@ -321,7 +310,7 @@ static void make_members(struct drv_end *end, unsigned int num,
 		struct drv_qp *qp = drv_create_qp(end->d, &init);
 
 		drv_ud_up(qp, QKEY, IBV_QPS_RTR);
-		CHECK_EQ(attach(qp, group), 0);
+		CHECK_EQ(drv_mcast(qp, MYNIC_CMD_ATTACH_MCAST, group), 0);
 		for (unsigned int j = 0; j < each; j++)
 			drv_post_recv(qp, i, &sge, 1);
 	}

@@ -352,14 +352,6 @@ TEST(gsi_datagrams)
 	check_received(&p, 1, 256);
 }
 
-static uint8_t mcast(struct drv_qp *qp, uint8_t opcode, const uint8_t *gid)
-{
-	struct mynic_admin_cmd cmd = { .opcode = opcode, .number = qp->number };
-
-	memcpy(cmd.mcast.gid, gid, 16);
-	return drv_admin(qp->d, &cmd, NULL);
-}
-
 static const uint8_t group6[16] = { 0xff, 0x0e, [15] = 0x42 };
 static const uint8_t group4[16] = { [10] = 0xff, 0xff, 239, 1, 2, 3 };
 
@@ -392,12 +384,12 @@ static void check_multicast(const uint8_t *gid)
 	/* Packets to unknown groups are not counted */
 	CHECK_EQ(drv_stat(p.b.d, MYNIC_STAT_RX_DROP_KEY), 1);
 	CHECK_EQ(nic_journal(p.b.d->n->nic)->num, 0);
-	CHECK_EQ(mcast(p.b.qp, MYNIC_CMD_ATTACH_MCAST, gid), 0);
+	CHECK_EQ(drv_mcast(p.b.qp, MYNIC_CMD_ATTACH_MCAST, gid), 0);
 	drv_post_send(p.a.qp, &wr);
 	drv_expect(p.a.cq, 0x77, IBV_WC_SUCCESS);
 	check_received(&p, 1, 64);
 	/* the sender is a member, too, and each gets one copy */
-	CHECK_EQ(mcast(p.a.qp, MYNIC_CMD_ATTACH_MCAST, gid), 0);
+	CHECK_EQ(drv_mcast(p.a.qp, MYNIC_CMD_ATTACH_MCAST, gid), 0);
 	drv_post_recv(p.a.qp, 2, &sge, 1);
 	drv_post_recv(p.a.qp, 3, &sge, 1);
 	post_recv(&p, 4, 8000);
@@ -408,7 +400,7 @@ static void check_multicast(const uint8_t *gid)
 	check_received(&p, 4, 64);
 	drv_expect_none(p.a.recv_cq, SEC);
 	drv_expect_none(p.b.recv_cq, 0);
-	CHECK_EQ(mcast(p.b.qp, MYNIC_CMD_DETACH_MCAST, gid), 0);
+	CHECK_EQ(drv_mcast(p.b.qp, MYNIC_CMD_DETACH_MCAST, gid), 0);
 	drv_post_send(p.a.qp, &wr);
 	drv_expect(p.a.recv_cq, 3, IBV_WC_SUCCESS);
 	drv_expect_none(p.b.recv_cq, SEC);
@@ -442,12 +434,12 @@ TEST(mcast_members_of_one_nic)
 	for (unsigned int i = 0; i < ARRAY_SIZE(qp); i++) {
 		qp[i] = drv_create_qp(p.b.d, &init);
 		drv_ud_up(qp[i], QKEY, IBV_QPS_RTR);
-		CHECK_EQ(mcast(qp[i], MYNIC_CMD_ATTACH_MCAST, group6), 0);
+		CHECK_EQ(drv_mcast(qp[i], MYNIC_CMD_ATTACH_MCAST, group6), 0);
 		/* one of them cannot receive it, but the others do */
 		if (i != 3)
 			drv_post_recv(qp[i], i, &sge, 1);
 	}
-	CHECK_EQ(mcast(p.b.qp, MYNIC_CMD_ATTACH_MCAST, group6),
+	CHECK_EQ(drv_mcast(p.b.qp, MYNIC_CMD_ATTACH_MCAST, group6),
 		 MYNIC_AQ_NO_RESOURCE);
 	drv_post_send(p.a.qp, &wr);
 	for (unsigned int i = 1; i < ARRAY_SIZE(qp); i++) {
@@ -459,7 +451,7 @@ TEST(mcast_members_of_one_nic)
 	CHECK(!seen[3]);
 	/* a destroyed QP leaves the group */
 	CHECK_EQ(drv_number_cmd(p.b.d, MYNIC_CMD_DESTROY_QP, qp[0]->number), 0);
-	CHECK_EQ(mcast(p.b.qp, MYNIC_CMD_ATTACH_MCAST, group6), 0);
+	CHECK_EQ(drv_mcast(p.b.qp, MYNIC_CMD_ATTACH_MCAST, group6), 0);
 }
 
 TEST(mcast_bad)
@@ -473,20 +465,20 @@ TEST(mcast_bad)
 	init.pdn = p.a.pdn;
 	init.send_cq = p.a.cq;
 	init.recv_cq = p.a.cq;
-	CHECK_EQ(mcast(p.a.qp, MYNIC_CMD_ATTACH_MCAST, unicast),
+	CHECK_EQ(drv_mcast(p.a.qp, MYNIC_CMD_ATTACH_MCAST, unicast),
 		 MYNIC_AQ_BAD_PARAM);
-	CHECK_EQ(mcast(p.a.qp, MYNIC_CMD_ATTACH_MCAST, unicast4),
+	CHECK_EQ(drv_mcast(p.a.qp, MYNIC_CMD_ATTACH_MCAST, unicast4),
 		 MYNIC_AQ_BAD_PARAM);
-	CHECK_EQ(mcast(p.a.qp, MYNIC_CMD_DETACH_MCAST, group6),
+	CHECK_EQ(drv_mcast(p.a.qp, MYNIC_CMD_DETACH_MCAST, group6),
 		 MYNIC_AQ_BAD_PARAM);
-	CHECK_EQ(mcast(drv_create_qp(p.a.d, &init), MYNIC_CMD_ATTACH_MCAST,
-		       group6),
+	CHECK_EQ(drv_mcast(drv_create_qp(p.a.d, &init), MYNIC_CMD_ATTACH_MCAST,
+			   group6),
 		 MYNIC_AQ_BAD_PARAM);
 	/* a second attachment changes nothing */
-	CHECK_EQ(mcast(p.a.qp, MYNIC_CMD_ATTACH_MCAST, group6), 0);
-	CHECK_EQ(mcast(p.a.qp, MYNIC_CMD_ATTACH_MCAST, group6), 0);
-	CHECK_EQ(mcast(p.a.qp, MYNIC_CMD_DETACH_MCAST, group6), 0);
-	CHECK_EQ(mcast(p.a.qp, MYNIC_CMD_DETACH_MCAST, group6),
+	CHECK_EQ(drv_mcast(p.a.qp, MYNIC_CMD_ATTACH_MCAST, group6), 0);
+	CHECK_EQ(drv_mcast(p.a.qp, MYNIC_CMD_ATTACH_MCAST, group6), 0);
+	CHECK_EQ(drv_mcast(p.a.qp, MYNIC_CMD_DETACH_MCAST, group6), 0);
+	CHECK_EQ(drv_mcast(p.a.qp, MYNIC_CMD_DETACH_MCAST, group6),
 		 MYNIC_AQ_BAD_PARAM);
 }
 
@@ -497,7 +489,7 @@ TEST(mcast_group_limit)
 
 	for (uint32_t i = 0; i <= p.a.d->attr.max_mcast_grp; i++) {
 		memcpy(gid + 12, &i, 4);
-		CHECK_EQ(mcast(p.a.qp, MYNIC_CMD_ATTACH_MCAST, gid),
+		CHECK_EQ(drv_mcast(p.a.qp, MYNIC_CMD_ATTACH_MCAST, gid),
 			 i < p.a.d->attr.max_mcast_grp ? MYNIC_AQ_OK :
 							 MYNIC_AQ_NO_RESOURCE);
 	}

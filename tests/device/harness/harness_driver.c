@@ -169,6 +169,23 @@ uint8_t drv_number_cmd(struct drv *d, uint8_t opcode, uint32_t number)
 	return drv_admin(d, &cmd, NULL);
 }
 
+bool drv_has_link(struct drv *d)
+{
+	struct mynic_admin_cmd cmd = { .opcode = MYNIC_CMD_QUERY_PORT };
+	struct mynic_port_attr attr;
+
+	CHECK_EQ(drv_admin_out(d, &cmd, &attr, sizeof(attr)), MYNIC_AQ_OK);
+	return attr.link_up;
+}
+
+uint8_t drv_mcast(struct drv_qp *qp, uint8_t opcode, const uint8_t gid[16])
+{
+	struct mynic_admin_cmd cmd = { .opcode = opcode, .number = qp->number };
+
+	memcpy(cmd.mcast.gid, gid, 16);
+	return drv_admin(qp->d, &cmd, NULL);
+}
+
 uint64_t drv_stat(struct drv *d, enum mynic_stat stat)
 {
 	struct mynic_admin_cmd cmd = { .opcode = MYNIC_CMD_QUERY_STATS };
@@ -660,6 +677,21 @@ struct drv_qp *drv_create_qp(struct drv *d, const struct drv_qp_init *init)
 	CHECK_EQ(drv_admin_in(d, &cmd, &cpl, &qp->create, sizeof(qp->create)),
 		 MYNIC_AQ_OK);
 	qp->number = cpl.number;
+	return qp;
+}
+
+struct drv_qp *drv_create_flushing_qp(struct drv *d, struct drv_cq *cq)
+{
+	struct drv_qp_init init = {
+		.type = MYNIC_QP_RC,
+		.pdn = drv_alloc_pd(d),
+		.send_cq = cq,
+		.recv_cq = cq,
+		.log_sq_size = 8,
+	};
+	struct drv_qp *qp = drv_create_qp(d, &init);
+
+	CHECK_EQ(drv_set_state(qp, IBV_QPS_ERR), MYNIC_AQ_OK);
 	return qp;
 }
 

@@ -139,6 +139,12 @@ uint8_t drv_admin_out(struct drv *d, struct mynic_admin_cmd *cmd, void *mbox,
 /** drv_number_cmd() - run a command whose only argument is a number */
 uint8_t drv_number_cmd(struct drv *d, uint8_t opcode, uint32_t number);
 
+/** drv_has_link() - tell whether the port has a link */
+bool drv_has_link(struct drv *d);
+
+/** drv_mcast() - run ATTACH_MCAST or DETACH_MCAST */
+uint8_t drv_mcast(struct drv_qp *qp, uint8_t opcode, const uint8_t gid[16]);
+
 uint64_t drv_stat(struct drv *d, enum mynic_stat stat);
 
 /** drv_buf_init() - allocate zeroed queue memory, described in @d->levels */
@@ -252,6 +258,11 @@ struct drv_qp_init {
 void drv_qp_layout(struct drv *d, struct drv_qp *qp,
 		   const struct drv_qp_init *init);
 struct drv_qp *drv_create_qp(struct drv *d, const struct drv_qp_init *init);
+/*
+ * drv_create_flushing_qp() - create a QP in ERR, which flushes new requests: a
+ * source of completions without a wire
+ */
+struct drv_qp *drv_create_flushing_qp(struct drv *d, struct drv_cq *cq);
 /*
  * drv_create_target() - create an XRC_TGT QP, which has nothing but its domain
  */

@@ -393,15 +393,6 @@ void hostile_begin_broadcast(struct hostile *h)
 
 static const uint8_t group[16] = { 0xff, 0x0e, [15] = 0x42 };
 
-static void attach(struct drv_qp *qp, const uint8_t *gid)
-{
-	struct mynic_admin_cmd cmd = { .opcode = MYNIC_CMD_ATTACH_MCAST,
-				       .number = qp->number };
-
-	memcpy(cmd.mcast.gid, gid, 16);
-	CHECK_EQ(drv_admin(qp->d, &cmd, NULL), MYNIC_AQ_OK);
-}
-
 static void make_members(struct drv *d, unsigned int num)
 {
 	struct drv_qp_init init = {
@@ -420,7 +411,8 @@ static void make_members(struct drv *d, unsigned int num)
 		struct drv_qp *qp = drv_create_qp(d, &init);
 
 		drv_ud_up(qp, QKEY, IBV_QPS_RTS);
-		attach(qp, group);
+		CHECK_EQ(drv_mcast(qp, MYNIC_CMD_ATTACH_MCAST, group),
+			 MYNIC_AQ_OK);
 	}
 }
 

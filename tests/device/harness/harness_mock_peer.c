@@ -177,6 +177,16 @@ int32_t mock_epsn(struct mock_peer *p)
 	return (int32_t)(psn << 8) >> 8;
 }
 
+void mock_set_access(struct mock_peer *p, uint32_t access)
+{
+	struct mynic_qp_attr attr = {
+		.attr_mask = IBV_QP_ACCESS_FLAGS,
+		.access_flags = access,
+	};
+
+	CHECK_EQ(drv_modify_qp(p->b.qp, &attr), MYNIC_AQ_OK);
+}
+
 void mock_no_event(struct mock_peer *p)
 {
 	struct mynic_eqe eqe;

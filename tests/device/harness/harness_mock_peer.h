@@ -104,6 +104,9 @@ enum ibv_qp_state mock_state(struct mock_peer *p);
 uint64_t mock_stat(struct mock_peer *p, enum mynic_stat stat);
 int32_t mock_epsn(struct mock_peer *p);
 
+/** mock_set_access() - set what the QP allows its peer */
+void mock_set_access(struct mock_peer *p, uint32_t access);
+
 /** mock_no_event() - check that there is no asynchronous event */
 void mock_no_event(struct mock_peer *p);
 

@@ -83,18 +83,9 @@ int remote_nic_fd(struct nic *nic)
 	return nic->fd;
 }
 
-static bool has_link(struct drv *d)
-{
-	struct mynic_admin_cmd cmd = { .opcode = MYNIC_CMD_QUERY_PORT };
-	struct mynic_port_attr attr;
-
-	CHECK_EQ(drv_admin_out(d, &cmd, &attr, sizeof(attr)), MYNIC_AQ_OK);
-	return attr.link_up;
-}
-
 void remote_wait_link(struct drv *d)
 {
-	SIM_WAIT(d->sim, has_link(d));
+	SIM_WAIT(d->sim, drv_has_link(d));
 }
 
 struct nic *nic_create(const struct nic_config *config)
