@@ -17,9 +17,8 @@
 
 static void open_wire_end(struct hostile *h, const char *path)
 {
-	struct sockaddr_un addr = { .sun_family = AF_UNIX };
+	struct sockaddr_un addr = device_address(path);
 
-	strcpy(addr.sun_path, path);
 	h->wire_end = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	CHECK(h->wire_end >= 0);
 	CHECK_EQ(bind(h->wire_end, (struct sockaddr *)&addr, sizeof(addr)), 0);

@@ -11,7 +11,6 @@
 #include <poll.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
-#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -336,20 +335,11 @@ static void begin_slow_eventfd(struct hostile *h)
 	}
 }
 
-static int memory_file(size_t len)
-{
-	int file = memfd_create("hostile", MFD_CLOEXEC);
-
-	CHECK(file >= 0);
-	CHECK_EQ(ftruncate(file, len), 0);
-	return file;
-}
-
 /* The admin queue is in memory that the client has taken away */
 static void shrink_again(struct hostile *h)
 {
 	int fd = vfu_open_path(h->spare);
-	int file = memory_file(1 << 20);
+	int file = vfu_memory(1 << 20);
 
 	CHECK_EQ(vfu_map(fd, 0x100000, 1 << 20, file, 0), 0);
 	vfu_put(fd, VFIO_PCI_CONFIG_REGION_INDEX, PCI_COMMAND,
@@ -425,7 +415,7 @@ static void maps_again(struct hostile *h)
 {
 	unsigned int num = h->quick ? 100 : MANY_MAPS;
 	int fd = vfu_open_path(h->spare);
-	int file = memory_file(1 << 20);
+	int file = vfu_memory(1 << 20);
 
 	/* Adjacent maps that the kernel cannot join */
 	for (unsigned int i = 0; i < num; i++)
@@ -439,11 +429,10 @@ static void maps_again(struct hostile *h)
 /* Return: connection, or -1 if the queue of waiting clients is full */
 static int connect_raw(const char *path)
 {
-	struct sockaddr_un addr = { .sun_family = AF_UNIX };
+	struct sockaddr_un addr = device_address(path);
 	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 
 	CHECK(fd >= 0);
-	strcpy(addr.sun_path, path);
 	if (!connect(fd, (struct sockaddr *)&addr, sizeof(addr)))
 		return fd;
 	CHECK_EQ(errno, EAGAIN);
@@ -523,11 +512,10 @@ static void begin_control(struct hostile *h)
 /* The largest and the smallest frames, to all and to the victim */
 static void frames_again(struct hostile *h)
 {
-	struct sockaddr_un addr = { .sun_family = AF_UNIX };
+	struct sockaddr_un addr = device_address(h->wire);
 	uint8_t frame[9000] = "\xff\xff\xff\xff\xff\xff\x02\0\0\0\0\7\x88\xb5";
 	struct pollfd wait = { h->wire_end, POLLIN | POLLOUT, 0 };
 
-	strcpy(addr.sun_path, h->wire);
 	for (unsigned int i = 0; i < 64; i++) {
 		if (i % 4 == 1)
 			memcpy(frame, nic_mac(h->victim[0]->n->nic), 6);

@@ -3,16 +3,18 @@
 #include <errno.h>
 #include <linux/vfio.h>
 #include <netinet/in.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/time.h>
-#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "harness_tap.h"
 #include "harness_vfu.h"
+#include "mynic_regs.h"
 
 /* Generous: only a server that never answers takes so long */
 #define ANSWER_LIMIT 100
@@ -236,14 +238,27 @@ unsigned int device_free_port(int type)
 	return ntohs(addr.sin_port);
 }
 
-int vfu_connect_path(const char *path)
+void device_enter_namespace(void)
+{
+	if (unshare(CLONE_NEWNET))
+		tap_skip("no permission to make a network namespace");
+}
+
+struct sockaddr_un device_address(const char *path)
 {
 	struct sockaddr_un addr = { .sun_family = AF_UNIX };
+
+	strcpy(addr.sun_path, path);
+	return addr;
+}
+
+int vfu_connect_path(const char *path)
+{
+	struct sockaddr_un addr = device_address(path);
 	struct timeval limit = { .tv_sec = ANSWER_LIMIT };
 	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
 	CHECK(fd >= 0);
-	strcpy(addr.sun_path, path);
 	CHECK_EQ(setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit)),
 		 0);
 	CHECK_EQ(connect(fd, (struct sockaddr *)&addr, sizeof(addr)), 0);
@@ -443,6 +458,29 @@ int vfu_set_irqs(int fd, uint32_t flags, uint32_t start, uint32_t count,
 
 	return vfu_call_fds(fd, VFU_DEVICE_SET_IRQS, &set, sizeof(set), fds,
 			    num_fds);
+}
+
+void vfu_check_alive(int fd)
+{
+	CHECK_EQ(vfu_get(fd, MYNIC_BAR_REGS, MYNIC_REG_MAGIC, 4), MYNIC_MAGIC);
+}
+
+uint64_t vfu_signals(int event)
+{
+	uint64_t n = 0;
+
+	if (read(event, &n, sizeof(n)) < 0)
+		CHECK_EQ(errno, EAGAIN);
+	return n;
+}
+
+int vfu_memory(size_t size)
+{
+	int file = memfd_create("guest", MFD_CLOEXEC);
+
+	CHECK(file >= 0);
+	CHECK_EQ(ftruncate(file, size), 0);
+	return file;
 }
 
 int vfu_map(int fd, uint64_t iova, uint64_t size, int file, uint64_t offset)

@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
+#include <sys/un.h>
 
 #include "host/vfio_user_proto.h"
 
@@ -90,6 +91,12 @@ uint64_t device_cpu_ticks(pid_t pid);
 /** device_wait_idle() - wait until it sleeps and uses no processor time */
 void device_wait_idle(pid_t pid);
 
+/** device_enter_namespace() - have no network interfaces but the test's */
+void device_enter_namespace(void);
+
+/** device_address() - address of a UNIX socket */
+struct sockaddr_un device_address(const char *path);
+
 /** device_dir() - a new directory that must be empty when the test ends */
 const char *device_dir(void);
 
@@ -158,6 +165,15 @@ void vfu_put(int fd, uint32_t region, uint64_t offset, uint32_t value,
 /** vfu_set_irqs() - SET_IRQS for MSI-X vectors. Return: 0 or -errno */
 int vfu_set_irqs(int fd, uint32_t flags, uint32_t start, uint32_t count,
 		 const int *fds, size_t num_fds);
+
+/** vfu_check_alive() - check that the server answers */
+void vfu_check_alive(int fd);
+
+/** vfu_signals() - number of signals of an eventfd since the last call */
+uint64_t vfu_signals(int event);
+
+/** vfu_memory() - a file of @size bytes for a guest's memory */
+int vfu_memory(size_t size);
 
 /** vfu_map(), vfu_unmap() - DMA_MAP (@file -1: without a file), DMA_UNMAP */
 int vfu_map(int fd, uint64_t iova, uint64_t size, int file, uint64_t offset);

@@ -9,6 +9,7 @@
 
 #include "core/nic.h"
 #include "harness_tap.h"
+#include "harness_vfu.h"
 #include "host/dma_maps.h"
 #include "host/helper.h"
 
@@ -77,15 +78,6 @@ static uint8_t *map(int file, size_t len)
 	return maps.regions[maps.num - 1].ptr;
 }
 
-static int memory(size_t len)
-{
-	int file = memfd_create("guest", MFD_CLOEXEC);
-
-	CHECK(file >= 0);
-	CHECK_EQ(ftruncate(file, len), 0);
-	return file;
-}
-
 static bool is_mapped(void *ptr)
 {
 	unsigned char resident;
@@ -105,7 +97,7 @@ TEST(memory_goes_in_pieces)
 	uint8_t *ptr;
 
 	setup();
-	ptr = map(memory(len), len);
+	ptr = map(vfu_memory(len), len);
 	memset(ptr, 1, len);
 	CHECK_EQ(dma_maps_remove(&maps, IOVA, len), 0);
 	wait_for_helper();
@@ -138,7 +130,7 @@ TEST(small_memory_waits_for_the_helper)
 
 	setup();
 	CHECK_EQ(pipe(gate), 0);
-	ptr = map(memory(4096), 4096);
+	ptr = map(vfu_memory(4096), 4096);
 	helper_submit(&helper, &job);
 	CHECK_EQ(dma_maps_remove(&maps, IOVA, 4096), 0);
 	CHECK_EQ(maps.num, 0);
@@ -153,7 +145,7 @@ TEST(small_memory_waits_for_the_helper)
 TEST(lost_memory_is_replaced_in_blocks)
 {
 	size_t len = 64 * MB;
-	int file = memory(len);
+	int file = vfu_memory(len);
 	uint8_t *ptr;
 	char byte;
 

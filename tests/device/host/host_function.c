@@ -62,16 +62,6 @@ static void enable_msix(int fd)
 	config_put(fd, flags, config(fd, flags, 2) | PCI_MSIX_FLAGS_ENABLE, 2);
 }
 
-/* Number of signals of an eventfd since the last call */
-static uint64_t count(int event)
-{
-	uint64_t n = 0;
-
-	if (read(event, &n, sizeof(n)) < 0)
-		CHECK_EQ(errno, EAGAIN);
-	return n;
-}
-
 static int new_event(void)
 {
 	int event = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
@@ -206,10 +196,10 @@ static void check_reset(void (*reset)(int fd))
 	/* Eventfds and maps belong to the client, and stay. */
 	CHECK_EQ(vfu_map(fd, 0, PAGE, -1, 0), -EEXIST);
 	CHECK_EQ(vfu_set_irqs(fd, TRIGGER, 0, 1, NULL, 0), 0);
-	CHECK_EQ(count(event), 0);
+	CHECK_EQ(vfu_signals(event), 0);
 	enable_msix(fd);
 	CHECK_EQ(vfu_set_irqs(fd, TRIGGER, 0, 1, NULL, 0), 0);
-	CHECK_EQ(count(event), 1);
+	CHECK_EQ(vfu_signals(event), 1);
 }
 
 static void reset_by_flr(int fd)
@@ -252,13 +242,13 @@ TEST(interrupts)
 		CHECK_EQ(poll(&pfd, 1, -1), 1);
 	}
 	for (int i = 0; i < MYNIC_MAX_VECTORS; i++)
-		CHECK_EQ(count(events[i]), i >= 30);
+		CHECK_EQ(vfu_signals(events[i]), i >= 30);
 
 	/* Removed without a file descriptor */
 	CHECK_EQ(vfu_set_irqs(fd, SET_FDS, 31, 1, NULL, 0), 0);
 	CHECK_EQ(vfu_set_irqs(fd, TRIGGER, 30, 2, NULL, 0), 0);
-	CHECK_EQ(count(events[30]), 1);
-	CHECK_EQ(count(events[31]), 0);
+	CHECK_EQ(vfu_signals(events[30]), 1);
+	CHECK_EQ(vfu_signals(events[31]), 0);
 }
 
 /* To enable one more eventfd, QEMU removes all and sets them again. */
@@ -274,10 +264,10 @@ TEST(interrupt_while_it_has_no_eventfd)
 	CHECK_EQ(vfu_set_irqs(fd, TRIGGER, 1, 1, NULL, 0), 0);
 	CHECK_EQ(vfu_get(fd, MYNIC_BAR_MSIX, PBA, 4), 1 << 1);
 	CHECK_EQ(vfu_get(fd, MYNIC_BAR_MSIX, PBA + 4, 4), 0);
-	CHECK_EQ(count(events[1]), 0);
+	CHECK_EQ(vfu_signals(events[1]), 0);
 	CHECK_EQ(vfu_set_irqs(fd, SET_FDS, 0, 2, events, 2), 0);
-	CHECK_EQ(count(events[0]), 0);
-	CHECK_EQ(count(events[1]), 1);
+	CHECK_EQ(vfu_signals(events[0]), 0);
+	CHECK_EQ(vfu_signals(events[1]), 1);
 	CHECK_EQ(vfu_get(fd, MYNIC_BAR_MSIX, PBA, 4), 0);
 }
 
@@ -289,7 +279,7 @@ TEST(interrupts_need_msix_enable)
 	CHECK_EQ(vfu_set_irqs(fd, TRIGGER, 0, 1, NULL, 0), 0);
 	CHECK_EQ(vfu_set_irqs(fd, SET_FDS, 0, 1, &event, 1), 0);
 	CHECK_EQ(vfu_set_irqs(fd, TRIGGER, 0, 1, NULL, 0), 0);
-	CHECK_EQ(count(event), 0);
+	CHECK_EQ(vfu_signals(event), 0);
 }
 
 TEST(interrupts_chosen_by_bools)
@@ -351,22 +341,13 @@ TEST(interrupt_with_a_full_counter)
 	CHECK_EQ(write(event, &most, sizeof(most)), sizeof(most));
 	for (int i = 0; i < 3; i++)
 		CHECK_EQ(vfu_set_irqs(fd, TRIGGER, 0, 1, NULL, 0), 0);
-	CHECK(count(event) >= most);
-}
-
-static int memory(size_t size)
-{
-	int file = memfd_create("guest", MFD_CLOEXEC);
-
-	CHECK(file >= 0);
-	CHECK_EQ(ftruncate(file, size), 0);
-	return file;
+	CHECK(vfu_signals(event) >= most);
 }
 
 TEST(dma_maps)
 {
 	int fd = vfu_open(device_start(), 0);
-	int file = memory(16 * PAGE);
+	int file = vfu_memory(16 * PAGE);
 
 	CHECK_EQ(vfu_map(fd, 8 * PAGE, 4 * PAGE, file, 0), 0);
 	CHECK_EQ(vfu_map(fd, 4 * PAGE, 4 * PAGE, file, 4 * PAGE), 0);
@@ -396,7 +377,7 @@ TEST(dma_unmap_all)
 		.flags = VFIO_DMA_UNMAP_FLAG_ALL,
 	};
 	int fd = vfu_open(device_start(), 0);
-	int file = memory(PAGE);
+	int file = vfu_memory(PAGE);
 
 	CHECK_EQ(vfu_map(fd, 0, PAGE, file, 0), 0);
 	CHECK_EQ(vfu_map(fd, PAGE, PAGE, -1, 0), 0);
@@ -414,7 +395,7 @@ TEST(dma_maps_bad)
 {
 	struct vfu_dma_map map = { .argsz = sizeof(map), .size = PAGE };
 	int fd = vfu_open(device_start(), 0);
-	int file = memory(4 * PAGE);
+	int file = vfu_memory(4 * PAGE);
 	int files[2] = { file, file };
 
 	CHECK_EQ(vfu_map(fd, 0, 0, file, 0), -EINVAL);
@@ -491,7 +472,7 @@ TEST(admin_command)
 	int fd = vfu_open(device_start(), 0);
 	int event = new_event();
 	struct pollfd wait = { .fd = event, .events = POLLIN };
-	int file = memory(2 * PAGE);
+	int file = vfu_memory(2 * PAGE);
 	uint8_t *mem = mmap(NULL, 2 * PAGE, PROT_READ | PROT_WRITE, MAP_SHARED,
 			    file, 0);
 	const struct mynic_admin_cpl *cpl = (void *)(mem + PAGE);
@@ -518,7 +499,7 @@ TEST(admin_command)
 static unsigned int count_xrcds(const char *path, unsigned int limit)
 {
 	int fd = vfu_open_path(path);
-	int file = memory(2 * PAGE);
+	int file = vfu_memory(2 * PAGE);
 	uint8_t *mem = mmap(NULL, 2 * PAGE, PROT_READ | PROT_WRITE, MAP_SHARED,
 			    file, 0);
 	struct mynic_admin_cmd *cmd = (void *)mem;
@@ -576,7 +557,7 @@ TEST(memory_limit_of_a_nic)
 TEST(no_dma_without_bus_master)
 {
 	int fd = vfu_open(device_start(), 0);
-	int file = memory(2 * PAGE);
+	int file = vfu_memory(2 * PAGE);
 
 	CHECK_EQ(vfu_map(fd, RING_CMD, 2 * PAGE, file, 0), 0);
 	config_put(fd, PCI_COMMAND, PCI_COMMAND_MEMORY, 2);
@@ -590,7 +571,7 @@ TEST(no_dma_without_bus_master)
 TEST(no_dma_in_d3)
 {
 	int fd = vfu_open(device_start(), 0);
-	int file = memory(2 * PAGE);
+	int file = vfu_memory(2 * PAGE);
 
 	CHECK_EQ(vfu_map(fd, RING_CMD, 2 * PAGE, file, 0), 0);
 	config_put(fd, PCI_COMMAND, PCI_COMMAND_MEMORY | PCI_COMMAND_MASTER, 2);
@@ -603,7 +584,7 @@ TEST(no_dma_in_d3)
 TEST(no_dma_after_unmap)
 {
 	int fd = vfu_open(device_start(), 0);
-	int file = memory(2 * PAGE);
+	int file = vfu_memory(2 * PAGE);
 
 	CHECK_EQ(vfu_map(fd, RING_CMD, 2 * PAGE, file, 0), 0);
 	config_put(fd, PCI_COMMAND, PCI_COMMAND_MEMORY | PCI_COMMAND_MASTER, 2);

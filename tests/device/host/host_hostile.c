@@ -9,7 +9,6 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
-#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -36,20 +35,6 @@
 
 /* A test that waited so long would have failed before. */
 #define LINGER_SECONDS 10000
-
-static void check_alive(int fd)
-{
-	CHECK_EQ(vfu_get(fd, MYNIC_BAR_REGS, MYNIC_REG_MAGIC, 4), MYNIC_MAGIC);
-}
-
-static int memory(size_t size)
-{
-	int file = memfd_create("guest", MFD_CLOEXEC);
-
-	CHECK(file >= 0);
-	CHECK_EQ(ftruncate(file, size), 0);
-	return file;
-}
 
 /* Connect to a NIC, and set up its admin queue in @file */
 static int open_nic(const struct device *dev, unsigned int nic, int file)
@@ -85,7 +70,7 @@ TEST(memory_that_is_taken_away)
 			.count = 4,
 		};
 		uint8_t message[sizeof(ring) + 4] = {};
-		int file = memory(HUGE_SHARE);
+		int file = vfu_memory(HUGE_SHARE);
 		int fd = open_nic(dev, 0, file);
 
 		memcpy(message, &ring, sizeof(ring));
@@ -94,9 +79,9 @@ TEST(memory_that_is_taken_away)
 		vfu_post(fd, VFU_REGION_WRITE, message, sizeof(message));
 		vfu_wait_end(fd);
 		close(file);
-		check_alive(other);
+		vfu_check_alive(other);
 	}
-	check_alive(vfu_open(dev, 0));
+	vfu_check_alive(vfu_open(dev, 0));
 }
 
 /* One end of a connection whose close() waits until the other end reads */
@@ -159,14 +144,14 @@ TEST(files_that_take_long_to_close)
 
 	fd = vfu_open(dev, 0);
 	post_socket(dev, fd, VFU_DMA_MAP, &map, sizeof(map));
-	check_alive(fd);
-	check_alive(other);
+	vfu_check_alive(fd);
+	vfu_check_alive(other);
 	post_socket(dev, fd, VFU_DEVICE_SET_IRQS, &set, sizeof(set));
-	check_alive(fd);
-	check_alive(other);
+	vfu_check_alive(fd);
+	vfu_check_alive(other);
 	post_socket(dev, fd, VFU_REGION_READ, NULL, 0);
-	check_alive(fd);
-	check_alive(other);
+	vfu_check_alive(fd);
+	vfu_check_alive(other);
 	/*
 	 * In a message that never ends, and behind it, where the device does
 	 * not receive it
@@ -180,7 +165,7 @@ TEST(files_that_take_long_to_close)
 	close(fd);
 	kill(dev->pid, SIGCONT);
 	for (int i = 0; i < 100; i++)
-		check_alive(other);
+		vfu_check_alive(other);
 }
 
 /*
@@ -207,7 +192,7 @@ TEST(more_files_than_are_taken)
 	kill(dev->pid, SIGCONT);
 	vfu_wait_end(fd);
 	for (int i = 0; i < 100; i++)
-		check_alive(other);
+		vfu_check_alive(other);
 }
 
 TEST(only_eventfds_are_interrupts)
@@ -222,7 +207,7 @@ TEST(only_eventfds_are_interrupts)
 	CHECK_EQ(socketpair(AF_UNIX, SOCK_STREAM, 0, sockets), 0);
 	CHECK_EQ(vfu_set_irqs(fd, SET_FDS, 0, 1, &pipes[1], 1), -EINVAL);
 	CHECK_EQ(vfu_set_irqs(fd, SET_FDS, 0, 1, &sockets[0], 1), -EINVAL);
-	CHECK_EQ(vfu_set_irqs(fd, SET_FDS, 0, 1, &(int){ memory(8) }, 1),
+	CHECK_EQ(vfu_set_irqs(fd, SET_FDS, 0, 1, &(int){ vfu_memory(8) }, 1),
 		 -EINVAL);
 	/* Its own socket: nobody would notice its end. */
 	CHECK_EQ(vfu_set_irqs(fd, SET_FDS, 0, 1, &fd, 1), -EINVAL);
@@ -232,7 +217,7 @@ TEST(only_eventfds_are_interrupts)
 	both[1] = good;
 	CHECK_EQ(vfu_set_irqs(fd, SET_FDS, 0, 2, both, 2), 0);
 	close(fd);
-	check_alive(vfu_open(dev, 0));
+	vfu_check_alive(vfu_open(dev, 0));
 }
 
 /* A file on a disk, as that of this program usually is */
@@ -272,7 +257,7 @@ TEST(only_memory_is_mapped)
 	CHECK_EQ(map_read_only(fd, eventfd(0, 0)), -EINVAL);
 	CHECK_EQ(map_read_only(fd, open("/dev/zero", O_RDWR)), -EINVAL);
 	CHECK_EQ(map_read_only(fd, open("/proc/self/maps", O_RDONLY)), -EINVAL);
-	CHECK_EQ(map_read_only(fd, memory(PAGE)), 0);
+	CHECK_EQ(map_read_only(fd, vfu_memory(PAGE)), 0);
 }
 
 TEST(files_on_a_disk_where_they_are_allowed)
@@ -299,13 +284,13 @@ TEST(silent_client)
 	int silent = vfu_connect(dev, 0);
 	int next = vfu_open(dev, 0);
 
-	check_alive(next);
+	vfu_check_alive(next);
 	vfu_wait_end(silent);
 	/* A client may be silent after VERSION. */
 	silent = vfu_connect(dev, 1);
 	CHECK_EQ(send(silent, "\0", 1, MSG_NOSIGNAL), 1);
 	vfu_wait_end(silent);
-	check_alive(next);
+	vfu_check_alive(next);
 }
 
 /* One client that maps as much as it may leaves the other its share. */
@@ -314,7 +299,7 @@ TEST(maps_are_shared_out)
 	struct device *dev = device_start();
 	int greedy = vfu_open(dev, 0);
 	int other = vfu_open(dev, 1);
-	int file = memory(2 * PAGE);
+	int file = vfu_memory(2 * PAGE);
 	uint64_t n = 0;
 	int err;
 
@@ -331,19 +316,10 @@ TEST(maps_are_shared_out)
 	greedy = vfu_open(dev, 0);
 	for (uint64_t i = 0; i < n; i++)
 		CHECK_EQ(vfu_map(greedy, i * PAGE, PAGE, file, 0), 0);
-	check_alive(other);
+	vfu_check_alive(other);
 }
 
 #define FLOOD 1500
-
-static uint64_t count(int event)
-{
-	uint64_t n = 0;
-
-	if (read(event, &n, sizeof(n)) < 0)
-		CHECK_EQ(errno, EAGAIN);
-	return n;
-}
 
 /* Send FLOOD requests for an interrupt while the device is stopped */
 static void send_flood(int fd)
@@ -406,8 +382,8 @@ TEST(flood_of_messages)
 		vfu_receive(greedy, &hdr, reply, sizeof(reply));
 	} while (all);
 	/* The helper can take several signals together if they are slow */
-	while (!count(event))
-		check_alive(greedy);
+	while (!vfu_signals(event))
+		vfu_check_alive(greedy);
 }
 
 /*
@@ -429,10 +405,10 @@ TEST(interrupt_without_room)
 	/* The device does not wait for room. Signals that fit are not lost */
 	CHECK_EQ(vfu_set_irqs(fd, TRIGGER, 0, 1, NULL, 0), 0);
 	CHECK_EQ(vfu_set_irqs(fd, TRIGGER, 0, 1, NULL, 0), 0);
-	check_alive(other);
-	CHECK_EQ(count(event), UINT64_MAX);
+	vfu_check_alive(other);
+	CHECK_EQ(vfu_signals(event), UINT64_MAX);
 	CHECK_EQ(vfu_set_irqs(fd, TRIGGER, 0, 1, NULL, 0), 0);
-	CHECK_EQ(count(event), 1);
+	CHECK_EQ(vfu_signals(event), 1);
 }
 
 /* Return: errno of sending a file, or 0 */

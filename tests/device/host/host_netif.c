@@ -12,7 +12,6 @@
 #include <net/if.h>
 #include <netinet/in.h>
 #include <poll.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
@@ -44,13 +43,6 @@
 #define CSUM_START 34
 #define CSUM_OFFSET 6
 
-/* Enter a namespace that has only the interfaces of the test */
-static void enter_namespace(void)
-{
-	if (unshare(CLONE_NEWNET))
-		tap_skip("no permission to make a network namespace");
-}
-
 static void run(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 static void run(const char *format, ...)
@@ -71,7 +63,7 @@ static void run(const char *format, ...)
  */
 static void make_veth(void)
 {
-	enter_namespace();
+	device_enter_namespace();
 	if (system("ip link add mine type veth peer name theirs 2>/dev/null"))
 		tap_skip("this kernel has no veth");
 	run("ip link set mine mtu 9216 up && ip link set theirs mtu 9216 up");
@@ -81,7 +73,7 @@ static void make_tap(void)
 {
 	int fd;
 
-	enter_namespace();
+	device_enter_namespace();
 	fd = open("/dev/net/tun", O_RDWR | O_CLOEXEC);
 	if (fd < 0)
 		tap_skip("/dev/net/tun cannot be opened");
@@ -551,7 +543,7 @@ TEST(tcp_does_not_meet_itself)
 	const char *range = "/proc/sys/net/ipv4/ip_local_port_range";
 	int fd, one = 1;
 
-	enter_namespace();
+	device_enter_namespace();
 	run("ip link set lo up && echo 40000 40000 >%s", range);
 	SPAWN("--wire", "stream,connect=127.0.0.1:40000");
 	run("echo 40001 50000 >%s", range);

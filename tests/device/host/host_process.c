@@ -33,10 +33,9 @@ static const char *temporary_dir(void)
 
 static void bind_socket(const char *path)
 {
-	struct sockaddr_un addr = { .sun_family = AF_UNIX };
+	struct sockaddr_un addr = device_address(path);
 	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
-	strcpy(addr.sun_path, path);
 	CHECK_EQ(bind(fd, (struct sockaddr *)&addr, sizeof(addr)), 0);
 	close(fd);
 }
@@ -297,11 +296,10 @@ TEST(messages_wait_for_nobody)
 
 static bool connects(const char *path)
 {
-	struct sockaddr_un addr = { .sun_family = AF_UNIX };
+	struct sockaddr_un addr = device_address(path);
 	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	int err;
 
-	strcpy(addr.sun_path, path);
 	err = connect(fd, (struct sockaddr *)&addr, sizeof(addr));
 	close(fd);
 	return !err;

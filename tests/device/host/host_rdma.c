@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* RDMA between NICs of two processes, over each kind of wire */
-#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
@@ -131,15 +130,9 @@ static bool command(const char *text)
 	return !system(text);
 }
 
-static void enter_namespace(void)
-{
-	if (unshare(CLONE_NEWNET))
-		tap_skip("no permission to make a network namespace");
-}
-
 TEST(packet)
 {
-	enter_namespace();
+	device_enter_namespace();
 	if (!command("ip link add mine type veth peer name theirs 2>/dev/null"))
 		tap_skip("this kernel has no veth");
 	CHECK(command(
@@ -150,7 +143,7 @@ TEST(packet)
 /* Frames from one TAP interface arrive at the other. */
 TEST(tap)
 {
-	enter_namespace();
+	device_enter_namespace();
 	if (access("/dev/net/tun", R_OK | W_OK))
 		tap_skip("/dev/net/tun cannot be opened");
 	CHECK(command(

@@ -29,12 +29,6 @@ static struct vfu_header header(uint16_t id, uint16_t command, uint32_t size)
 	};
 }
 
-/* Check that the server answers */
-static void check_alive(int fd)
-{
-	CHECK_EQ(vfu_get(fd, MYNIC_BAR_REGS, MYNIC_REG_MAGIC, 4), MYNIC_MAGIC);
-}
-
 TEST(version_with_data)
 {
 	static const char data[] =
@@ -51,7 +45,7 @@ TEST(version_with_data)
 	CHECK_EQ(version.minor, 0);
 	CHECK_EQ(reply[n - 1], '\0');
 	CHECK(strstr(reply + sizeof(version), "\"max_msg_fds\":16"));
-	check_alive(fd);
+	vfu_check_alive(fd);
 	CHECK_EQ(vfu_call(fd, VFU_VERSION, data, sizeof(data), NULL, 0),
 		 -EINVAL);
 }
@@ -64,7 +58,7 @@ TEST(version_without_data)
 	CHECK_EQ(vfu_call(fd, VFU_VERSION, &version, sizeof(version), &version,
 			  sizeof(version)),
 		 sizeof(version));
-	check_alive(fd);
+	vfu_check_alive(fd);
 }
 
 TEST(version_must_come_first)
@@ -209,7 +203,7 @@ TEST(regions_are_bounded)
 			 -EINVAL);
 	}
 	CHECK_EQ(vfu_region_read(fd, CONFIG, 0, data, sizeof(data)), 0);
-	check_alive(fd);
+	vfu_check_alive(fd);
 }
 
 TEST(posted_writes_keep_their_order)
@@ -237,7 +231,7 @@ TEST(posted_errors_get_no_reply)
 
 	for (uint16_t command = 0; command < 100; command++)
 		vfu_post(fd, command, "xyz", 3);
-	check_alive(fd);
+	vfu_check_alive(fd);
 }
 
 TEST(message_in_single_bytes)
@@ -295,7 +289,7 @@ TEST(client_that_does_not_read)
 		CHECK_EQ(hdr.id, i);
 		CHECK_EQ(hdr.size, sizeof(hdr) + sizeof(access) + 4096);
 	}
-	check_alive(fd);
+	vfu_check_alive(fd);
 }
 
 TEST(truncated_payloads)
@@ -323,7 +317,7 @@ TEST(truncated_payloads)
 			CHECK_EQ(vfu_call(fd, command, payload, len, NULL, 0),
 				 -EINVAL);
 	}
-	check_alive(fd);
+	vfu_check_alive(fd);
 }
 
 TEST(unknown_commands)
@@ -356,7 +350,7 @@ TEST(wrong_type)
 	CHECK_EQ(reply.id, 77);
 	CHECK_EQ(reply.flags, VFU_TYPE_REPLY | VFU_ERROR);
 	CHECK_EQ(reply.error, EINVAL);
-	check_alive(fd);
+	vfu_check_alive(fd);
 }
 
 /* After a size below that of the header, the next message cannot be found. */
@@ -371,7 +365,7 @@ TEST(size_below_header)
 		vfu_send(fd, &hdr, NULL, 0, NULL, 0);
 		vfu_wait_end(fd);
 	}
-	check_alive(vfu_open(dev, 0));
+	vfu_check_alive(vfu_open(dev, 0));
 }
 
 TEST(message_too_long)
@@ -392,7 +386,7 @@ TEST(message_too_long)
 		CHECK_EQ(hdr.id, i);
 		CHECK_EQ(hdr.flags, VFU_TYPE_REPLY | VFU_ERROR);
 		CHECK_EQ(hdr.error, E2BIG);
-		check_alive(fd);
+		vfu_check_alive(fd);
 	}
 }
 
@@ -408,7 +402,7 @@ TEST(longest_size)
 	for (int i = 0; i < 100; i++)
 		vfu_send(fd, &hdr, NULL, 0, NULL, 0);
 	close(fd);
-	check_alive(vfu_open(dev, 0));
+	vfu_check_alive(vfu_open(dev, 0));
 }
 
 TEST(file_descriptors_where_none_belong)
@@ -425,7 +419,7 @@ TEST(file_descriptors_where_none_belong)
 		CHECK_EQ(vfu_call_fds(fd, VFU_DEVICE_GET_INFO, &info,
 				      sizeof(info), fds, ARRAY_SIZE(fds)),
 			 -EINVAL);
-	check_alive(fd);
+	vfu_check_alive(fd);
 }
 
 TEST(too_many_file_descriptors)
@@ -465,7 +459,7 @@ TEST(too_many_file_descriptors)
 			break;
 	}
 	vfu_wait_end(fd);
-	check_alive(vfu_open(dev, 0));
+	vfu_check_alive(vfu_open(dev, 0));
 }
 
 /* Messages that are sent together get their own file descriptors. */
@@ -550,11 +544,11 @@ TEST(second_client_waits_for_the_first)
 
 	vfu_send(second, &hdr, &version, sizeof(version), NULL, 0);
 	for (int i = 0; i < 100; i++)
-		check_alive(first);
+		vfu_check_alive(first);
 	CHECK_EQ(recv(second, &none, 1, MSG_DONTWAIT), -1);
 	close(first);
 	vfu_receive(second, &hdr, &version, sizeof(version));
-	check_alive(second);
+	vfu_check_alive(second);
 }
 
 TEST(clients_that_leave_at_once)
@@ -568,7 +562,7 @@ TEST(clients_that_leave_at_once)
 			CHECK(send(fd, "\1\2\3", i % 4, MSG_NOSIGNAL) >= 0);
 		close(fd);
 	}
-	check_alive(vfu_open(dev, 0));
+	vfu_check_alive(vfu_open(dev, 0));
 }
 
 TEST(nics_are_apart)
@@ -580,7 +574,7 @@ TEST(nics_are_apart)
 	vfu_put(a, CONFIG, 0x3c, 0x55, 1);
 	CHECK_EQ(vfu_get(b, CONFIG, 0x3c, 1), 0);
 	close(a);
-	check_alive(b);
+	vfu_check_alive(b);
 }
 
 static uint32_t next_random(uint32_t *state)
@@ -623,7 +617,7 @@ TEST(random_messages)
 
 		if (seed % 1000 == 1) {
 			if (fd >= 0)
-				check_alive(fd);
+				vfu_check_alive(fd);
 			close(fd);
 			fd = vfu_open(dev, 0);
 		}
@@ -633,5 +627,5 @@ TEST(random_messages)
 			 next_random(&state) % 4 ? 0 :
 						   next_random(&state) % 17);
 	}
-	check_alive(fd);
+	vfu_check_alive(fd);
 }

@@ -403,15 +403,6 @@ TEST(helper_closes_refused_connections)
 	close(fd);
 }
 
-static uint64_t signals(int event)
-{
-	uint64_t n = 0;
-
-	if (read(event, &n, sizeof(n)) < 0)
-		CHECK_EQ(errno, EAGAIN);
-	return n;
-}
-
 /* Give all vectors of the first NIC the same eventfd */
 static int give_vectors(struct irq_vectors *irq)
 {
@@ -446,21 +437,21 @@ TEST(slow_eventfds_have_a_helper)
 	event = give_vectors(irq);
 	tick = 100000;
 	irq_raise(irq, 0);
-	CHECK_EQ(signals(event), 1);
+	CHECK_EQ(vfu_signals(event), 1);
 	irq_raise(irq, 1);
-	CHECK_EQ(signals(event), 1);
+	CHECK_EQ(vfu_signals(event), 1);
 	irq_raise(irq, 2);
 	irq_raise(irq, 3);
-	CHECK_EQ(signals(event), 0);
+	CHECK_EQ(vfu_signals(event), 0);
 	CHECK_EQ(card_start(&cards[0]), 0);
 	wait_for_signal(event, irq);
 	CHECK(!irq->waiting);
-	CHECK_EQ(signals(event), 2);
+	CHECK_EQ(vfu_signals(event), 2);
 	/* the others have lost little of their time until it has a chance */
 	CHECK(irq->helped_until - now >= 900 * tick);
 	now = irq->helped_until;
 	irq_raise(irq, 2);
-	CHECK_EQ(signals(event), 1);
+	CHECK_EQ(vfu_signals(event), 1);
 }
 
 /* A thread that was interrupted once does not make an eventfd slow */
@@ -477,7 +468,7 @@ TEST(interrupted_signal_is_not_slow)
 	tick = 1;
 	for (unsigned int i = 0; i < 10; i++)
 		irq_raise(irq, 0);
-	CHECK_EQ(signals(event), 11);
+	CHECK_EQ(vfu_signals(event), 11);
 	CHECK_EQ(irq->helped_until, 0);
 }
 
@@ -493,12 +484,12 @@ TEST(requested_interrupts_take_turns)
 	tick = 4000;
 	irq_raise_all(irq, UINT32_MAX);
 	CHECK_EQ(irq->helped_until, 0);
-	done = signals(event);
+	done = vfu_signals(event);
 	CHECK(done > 0 && done < MYNIC_MAX_VECTORS / 2);
 	CHECK_EQ(card_start(&cards[0]), 0);
 	while (done < MYNIC_MAX_VECTORS) {
 		wait_for_signal(event, irq);
-		done += signals(event);
+		done += vfu_signals(event);
 	}
 	CHECK_EQ(done, MYNIC_MAX_VECTORS);
 }
@@ -518,7 +509,7 @@ TEST(waiting_vectors_without_files)
 	CHECK_EQ(card_start(&cards[0]), 0);
 	wait_for_signal(event, irq);
 	/* the one that the helper had not begun with */
-	CHECK_EQ(signals(event), 1);
+	CHECK_EQ(vfu_signals(event), 1);
 	CHECK_EQ(irq->pending, 2);
 	give_vectors(irq);
 	irq->waiting = 4;

@@ -48,14 +48,6 @@ static int new_socket(int family, int type)
 	return fd;
 }
 
-static struct sockaddr_un unix_addr(const char *path)
-{
-	struct sockaddr_un addr = { .sun_family = AF_UNIX };
-
-	strcpy(addr.sun_path, path);
-	return addr;
-}
-
 static struct sockaddr_in inet_addr_of(uint16_t port)
 {
 	return (struct sockaddr_in){
@@ -83,7 +75,7 @@ static struct end accept_on(int listener)
 
 static int listen_unix(const char *path)
 {
-	struct sockaddr_un addr = unix_addr(path);
+	struct sockaddr_un addr = device_address(path);
 	int fd = new_socket(AF_UNIX, SOCK_STREAM);
 
 	CHECK_EQ(bind(fd, (struct sockaddr *)&addr, sizeof(addr)), 0);
@@ -93,7 +85,7 @@ static int listen_unix(const char *path)
 
 static struct end bind_dgram(const char *path)
 {
-	struct sockaddr_un addr = unix_addr(path);
+	struct sockaddr_un addr = device_address(path);
 	int fd = new_socket(AF_UNIX, SOCK_DGRAM);
 
 	CHECK_EQ(bind(fd, (struct sockaddr *)&addr, sizeof(addr)), 0);
@@ -350,7 +342,7 @@ TEST(dgram_with_an_unconnected_peer)
 {
 	const char *dir = device_dir();
 	const char *path = tap_print("%s/peer", dir);
-	struct sockaddr_un addr = unix_addr(tap_print("%s/own", dir));
+	struct sockaddr_un addr = device_address(tap_print("%s/own", dir));
 	uint8_t frame[100];
 	struct end a, b;
 
@@ -430,7 +422,7 @@ TEST(dgram_peer_that_is_back_is_heard)
 {
 	const char *dir = device_dir();
 	const char *path = tap_print("%s/peer", dir);
-	struct sockaddr_un addr = unix_addr(tap_print("%s/own", dir));
+	struct sockaddr_un addr = device_address(tap_print("%s/own", dir));
 	uint8_t frame[100];
 	struct end a, b;
 
@@ -588,7 +580,7 @@ TEST(bad_datagrams)
 {
 	const char *dir = device_dir();
 	const char *path = tap_print("%s/peer", dir);
-	struct sockaddr_un addr = unix_addr(tap_print("%s/own", dir));
+	struct sockaddr_un addr = device_address(tap_print("%s/own", dir));
 	uint8_t data[20000];
 	struct end a, b;
 
@@ -612,7 +604,7 @@ TEST(dgram_with_a_connected_peer)
 {
 	const char *dir = device_dir();
 	const char *path = tap_print("%s/peer", dir);
-	struct sockaddr_un addr = unix_addr(tap_print("%s/own", dir));
+	struct sockaddr_un addr = device_address(tap_print("%s/own", dir));
 	struct end b;
 
 	SPAWN("--wire", tap_print("dgram,local=%s/own,remote=%s", dir, path),

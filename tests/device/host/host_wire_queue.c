@@ -489,14 +489,6 @@ static void end_dgram(void *arg)
 	events_release(&events);
 }
 
-static struct sockaddr_un path_address(const char *path)
-{
-	struct sockaddr_un addr = { .sun_family = AF_UNIX };
-
-	strcpy(addr.sun_path, path);
-	return addr;
-}
-
 /* Open the wire. Return: its peer's socket */
 static int open_dgram(void)
 {
@@ -508,7 +500,7 @@ static int open_dgram(void)
 
 	dgram_config.local = tap_print("%s/dgram", device_dir());
 	dgram_config.remote = tap_print("%s/peer", device_dir());
-	addr = path_address(dgram_config.remote);
+	addr = device_address(dgram_config.remote);
 	CHECK_EQ(bind(fd, (struct sockaddr *)&addr, sizeof(addr)), 0);
 	CHECK_EQ(events_init(&events), 0);
 	for (unsigned int i = 0; i < NUM_MEMBERS; i++) {
@@ -521,7 +513,7 @@ static int open_dgram(void)
 	CHECK_EQ(wire_open(&dgram, &dgram_config, &events, &sw), 0);
 	tap_at_end(end_dgram, NULL);
 	CHECK(dgram.port.up);
-	addr = path_address(dgram_config.local);
+	addr = device_address(dgram_config.local);
 	CHECK_EQ(connect(fd, (struct sockaddr *)&addr, sizeof(addr)), 0);
 	return fd;
 }

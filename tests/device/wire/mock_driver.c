@@ -39,6 +39,11 @@ void tap_fail(const char *file, int line, const char *format, ...)
 	exit(1);
 }
 
+void tap_skip(const char *reason)
+{
+	tap_fail(__FILE__, __LINE__, "%s", reason);
+}
+
 void *tap_alloc(size_t size)
 {
 	void *memory = calloc(1, size);
