@@ -433,20 +433,6 @@ static void want_wqe(const struct cell *c, uint32_t index, const struct op *op,
 	want_operands(c, data, op);
 }
 
-static void want_rung(const struct cell *c, uint32_t index)
-{
-	CHECK_EQ(le64toh(*fake_uar(MYNIC_UAR_QP_DB)),
-		 (uint64_t)c->qp->qp_num << 32 | index);
-	CHECK_EQ(le32toh(fake_qp.dbrec->sq_pi), index);
-	*fake_uar(MYNIC_UAR_QP_DB) = 0;
-}
-
-static void want_silence(uint32_t index)
-{
-	CHECK_EQ(*fake_uar(MYNIC_UAR_QP_DB), 0);
-	CHECK_EQ(le32toh(fake_qp.dbrec->sq_pi), index);
-}
-
 /* An operation that each QP of the type has */
 static const struct op *plain_op(const struct cell *c)
 {
@@ -487,7 +473,7 @@ static void try_post(struct cell *c, const struct op *op, enum setter how,
 	else
 		want_wqe(c, 1, op, how, flags, false);
 	want_wqe(c, 0, good, SGE, 0, false);
-	want_rung(c, err ? 1 : 3);
+	fixture_check_doorbell(c->qp, err ? 1 : 3);
 	close_cell(c);
 }
 
@@ -520,21 +506,21 @@ static void try_wr(struct cell *c, const struct op *op, enum setter how,
 	build(c, good, SGE, 0);
 	build(c, op, how, flags);
 	build(c, good, INLINE, 0);
-	want_silence(0);
+	fixture_check_not_rung(0);
 	CHECK_EQ(ibv_wr_complete(qpx), err);
 	if (err) {
-		want_silence(0);
+		fixture_check_not_rung(0);
 	} else {
 		want_wqe(c, 0, good, SGE, 0, true);
 		want_wqe(c, 1, op, how, flags, true);
 		want_wqe(c, 2, good, INLINE, 0, true);
-		want_rung(c, 3);
+		fixture_check_doorbell(c->qp, 3);
 	}
 	/* the failed request has no effect */
 	ibv_wr_start(qpx);
 	build(c, good, SGE_LIST, 0);
 	CHECK_EQ(ibv_wr_complete(qpx), 0);
-	want_rung(c, err ? 1 : 4);
+	fixture_check_doorbell(c->qp, err ? 1 : 4);
 	want_wqe(c, err ? 0 : 3, good, SGE_LIST, 0, true);
 	close_cell(c);
 }
@@ -712,7 +698,7 @@ TEST(unknown_opcodes)
 			CHECK_EQ(ibv_post_send(c.qp, &wr, &bad), EINVAL);
 			CHECK_EQ(bad - &wr, 0);
 		}
-		want_silence(0);
+		fixture_check_not_rung(0);
 		close_cell(&c);
 	}
 }
