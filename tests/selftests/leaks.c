@@ -118,13 +118,7 @@ static void *make_xrc_send(struct world *w)
 
 static void *make_xrc_recv(struct world *w)
 {
-	struct ibv_qp_init_attr_ex attr = {
-		.qp_type = IBV_QPT_XRC_RECV,
-		.comp_mask = IBV_QP_INIT_ATTR_XRCD,
-		.xrcd = w->xrcd,
-	};
-
-	return ibv_create_qp_ex(w->e.ctx, &attr);
+	return make_tgt_in(&w->e, w->xrcd);
 }
 
 static void *make_qp_ex(struct world *w)

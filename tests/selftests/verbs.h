@@ -166,6 +166,46 @@ static inline struct ibv_srq *make_tm_srq(struct end *e, uint32_t tags,
 	return ibv_create_srq_ex(e->ctx, &attr);
 }
 
+static inline struct ibv_xrcd *open_xrcd(struct ibv_context *ctx, int fd,
+					 int oflags)
+{
+	struct ibv_xrcd_init_attr attr = {
+		.comp_mask = IBV_XRCD_INIT_ATTR_FD | IBV_XRCD_INIT_ATTR_OFLAGS,
+		.fd = fd,
+		.oflags = oflags,
+	};
+
+	return ibv_open_xrcd(ctx, &attr);
+}
+
+/* An SRQ of a domain, with the CQ of @e */
+static inline struct ibv_srq *make_srq_in(struct end *e, struct ibv_xrcd *xrcd)
+{
+	struct ibv_srq_init_attr_ex attr = {
+		.attr = { .max_wr = 16, .max_sge = 1 },
+		.comp_mask = IBV_SRQ_INIT_ATTR_TYPE | IBV_SRQ_INIT_ATTR_PD |
+			     IBV_SRQ_INIT_ATTR_XRCD | IBV_SRQ_INIT_ATTR_CQ,
+		.srq_type = IBV_SRQT_XRC,
+		.pd = e->pd,
+		.xrcd = xrcd,
+		.cq = e->cq,
+	};
+
+	return ibv_create_srq_ex(e->ctx, &attr);
+}
+
+/* A receiving QP of a domain */
+static inline struct ibv_qp *make_tgt_in(struct end *e, struct ibv_xrcd *xrcd)
+{
+	struct ibv_qp_init_attr_ex attr = {
+		.qp_type = IBV_QPT_XRC_RECV,
+		.comp_mask = IBV_QP_INIT_ATTR_XRCD,
+		.xrcd = xrcd,
+	};
+
+	return ibv_create_qp_ex(e->ctx, &attr);
+}
+
 /* Create all of @e except ctx; false if something fails */
 static inline bool make_end(struct end *e, enum ibv_qp_type type)
 {

@@ -190,17 +190,7 @@ static inline void *make_srq(struct world *w)
 
 static inline void *make_xrc_srq(struct world *w)
 {
-	struct ibv_srq_init_attr_ex attr = {
-		.attr = { .max_wr = 16, .max_sge = 1 },
-		.comp_mask = IBV_SRQ_INIT_ATTR_TYPE | IBV_SRQ_INIT_ATTR_PD |
-			     IBV_SRQ_INIT_ATTR_XRCD | IBV_SRQ_INIT_ATTR_CQ,
-		.srq_type = IBV_SRQT_XRC,
-		.pd = w->e.pd,
-		.xrcd = w->xrcd,
-		.cq = w->e.cq,
-	};
-
-	return ibv_create_srq_ex(w->e.ctx, &attr);
+	return make_srq_in(&w->e, w->xrcd);
 }
 
 static inline int unmake_srq(struct world *w, void *object)
@@ -218,13 +208,7 @@ static inline void *resize_srq(struct world *w)
 
 static inline void *make_xrcd(struct world *w)
 {
-	struct ibv_xrcd_init_attr attr = {
-		.comp_mask = IBV_XRCD_INIT_ATTR_FD | IBV_XRCD_INIT_ATTR_OFLAGS,
-		.fd = -1,
-		.oflags = O_CREAT,
-	};
-
-	return ibv_open_xrcd(w->e.ctx, &attr);
+	return open_xrcd(w->e.ctx, -1, O_CREAT);
 }
 
 static inline int unmake_xrcd(struct world *w, void *object)

@@ -22,32 +22,6 @@ struct node {
 	uint32_t srqn;
 };
 
-static struct ibv_xrcd *open_xrcd(struct ibv_context *ctx, int fd, int oflags)
-{
-	struct ibv_xrcd_init_attr attr = {
-		.comp_mask = IBV_XRCD_INIT_ATTR_FD | IBV_XRCD_INIT_ATTR_OFLAGS,
-		.fd = fd,
-		.oflags = oflags,
-	};
-
-	return ibv_open_xrcd(ctx, &attr);
-}
-
-static struct ibv_srq *make_srq(struct node *n)
-{
-	struct ibv_srq_init_attr_ex attr = {
-		.attr = { .max_wr = 16, .max_sge = 1 },
-		.comp_mask = IBV_SRQ_INIT_ATTR_TYPE | IBV_SRQ_INIT_ATTR_PD |
-			     IBV_SRQ_INIT_ATTR_XRCD | IBV_SRQ_INIT_ATTR_CQ,
-		.srq_type = IBV_SRQT_XRC,
-		.pd = n->e.pd,
-		.xrcd = n->xrcd,
-		.cq = n->e.cq,
-	};
-
-	return ibv_create_srq_ex(n->e.ctx, &attr);
-}
-
 /* All but the receiving QP; the domain is that of @fd */
 static bool make_node(struct node *n, int fd)
 {
@@ -57,19 +31,13 @@ static bool make_node(struct node *n, int fd)
 	n->xrcd = open_xrcd(n->e.ctx, fd, O_CREAT);
 	if (!n->xrcd)
 		return false;
-	n->srq = make_srq(n);
+	n->srq = make_srq_in(&n->e, n->xrcd);
 	return n->srq && !ibv_get_srq_num(n->srq, &n->srqn);
 }
 
 static bool make_tgt(struct node *n)
 {
-	struct ibv_qp_init_attr_ex attr = {
-		.qp_type = IBV_QPT_XRC_RECV,
-		.comp_mask = IBV_QP_INIT_ATTR_XRCD,
-		.xrcd = n->xrcd,
-	};
-
-	n->tgt = ibv_create_qp_ex(n->e.ctx, &attr);
+	n->tgt = make_tgt_in(&n->e, n->xrcd);
 	return n->tgt;
 }
 
