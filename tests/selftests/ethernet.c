@@ -488,19 +488,6 @@ struct rss {
 	struct ibv_qp *qp;
 };
 
-static struct ibv_wq *make_wq(struct end *e)
-{
-	struct ibv_wq_init_attr init = {
-		.wq_type = IBV_WQT_RQ,
-		.max_wr = 16,
-		.max_sge = 1,
-		.pd = e->pd,
-		.cq = e->cq,
-	};
-
-	return ibv_create_wq(e->ctx, &init);
-}
-
 static int wq_to(struct ibv_wq *wq, enum ibv_wq_state state)
 {
 	struct ibv_wq_attr attr = {
@@ -553,7 +540,7 @@ static bool make_rss(struct end *e, struct rss *rss)
 	};
 
 	for (int i = 0; i < 4; i++) {
-		rss->wq[i] = make_wq(e);
+		rss->wq[i] = make_rq(e);
 		if (!rss->wq[i])
 			return false;
 	}

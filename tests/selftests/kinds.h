@@ -38,7 +38,7 @@ KIND(region_of_device_memory){
 };
 
 KIND(advice){
-	.make = advise,
+	.make = prefetch,
 };
 
 KIND(rereg){

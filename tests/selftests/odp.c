@@ -376,14 +376,6 @@ TEST_F(odp, what_is_written_survives_reclaim)
 	close(fd);
 }
 
-static int advise(struct ibv_pd *pd, enum ibv_advise_mr_advice advice,
-		  const void *addr, uint32_t len, uint32_t lkey)
-{
-	struct ibv_sge sge = { (uintptr_t)addr, len, lkey };
-
-	return ibv_advise_mr(pd, advice, IBV_ADVISE_MR_FLAG_FLUSH, &sge, 1);
-}
-
 TEST_F(odp, advice)
 {
 	struct side *a = &self->a;

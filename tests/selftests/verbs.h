@@ -166,6 +166,20 @@ static inline struct ibv_srq *make_tm_srq(struct end *e, uint32_t tags,
 	return ibv_create_srq_ex(e->ctx, &attr);
 }
 
+/* A WQ that receives, with the CQ of @e */
+static inline struct ibv_wq *make_rq(struct end *e)
+{
+	struct ibv_wq_init_attr init = {
+		.wq_type = IBV_WQT_RQ,
+		.max_wr = 16,
+		.max_sge = 1,
+		.pd = e->pd,
+		.cq = e->cq,
+	};
+
+	return ibv_create_wq(e->ctx, &init);
+}
+
 static inline struct ibv_xrcd *open_xrcd(struct ibv_context *ctx, int fd,
 					 int oflags)
 {
@@ -349,6 +363,14 @@ static inline int to_rts(const struct end *e, const struct end *peer)
 		return err;
 	attr.qp_state = IBV_QPS_RTS;
 	return ibv_modify_qp(e->qp, &attr, rts_mask(type));
+}
+
+static inline int advise(struct ibv_pd *pd, enum ibv_advise_mr_advice advice,
+			 const void *addr, uint32_t len, uint32_t lkey)
+{
+	struct ibv_sge sge = { (uintptr_t)addr, len, lkey };
+
+	return ibv_advise_mr(pd, advice, IBV_ADVISE_MR_FLAG_FLUSH, &sge, 1);
 }
 
 static inline time_t deadline(void)

@@ -113,12 +113,10 @@ static inline int unmake_mr(struct world *w, void *object)
 	return ibv_dereg_mr(object);
 }
 
-static inline void *advise(struct world *w)
+static inline void *prefetch(struct world *w)
 {
-	struct ibv_sge sge = { (uintptr_t)w->big, BIG, w->odp->lkey };
-
-	return made(w, ibv_advise_mr(w->e.pd, IBV_ADVISE_MR_ADVICE_PREFETCH,
-				     IBV_ADVISE_MR_FLAG_FLUSH, &sge, 1));
+	return made(w, advise(w->e.pd, IBV_ADVISE_MR_ADVICE_PREFETCH, w->big,
+			      BIG, w->odp->lkey));
 }
 
 /* Move the region to other memory, which needs a new list of pages, or back */
@@ -256,9 +254,7 @@ static inline int unmake_qp(struct world *w, void *object)
 
 static inline int reset_qp(struct world *w, void *object)
 {
-	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_RESET };
-
-	return ibv_modify_qp(w->e.qp, &attr, IBV_QP_STATE);
+	return to_reset(&w->e);
 }
 
 static inline void *connect_qp(struct world *w)
@@ -314,15 +310,7 @@ static inline int detach(struct world *w, void *object)
 
 static inline void *make_wq(struct world *w)
 {
-	struct ibv_wq_init_attr init = {
-		.wq_type = IBV_WQT_RQ,
-		.max_wr = 16,
-		.max_sge = 1,
-		.pd = w->e.pd,
-		.cq = w->e.cq,
-	};
-
-	return ibv_create_wq(w->e.ctx, &init);
+	return make_rq(&w->e);
 }
 
 static inline int unmake_wq(struct world *w, void *object)
