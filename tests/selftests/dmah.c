@@ -3,13 +3,13 @@
  * DMA handles, below libibverbs: valid fields, regions with a handle, and
  * lifetime.
  */
-#include <linux/udmabuf.h>
 #include <rdma/ib_user_ioctl_verbs.h>
 #include <rdma/ib_user_verbs.h>
 #include <sched.h>
 #include <sys/mman.h>
 #include <sys/utsname.h>
 
+#include "dmabuf.h"
 #include "ioctl.h"
 #include "reasons.h"
 #include "verbs.h"
@@ -306,26 +306,14 @@ TEST_F(dmah, region)
 
 TEST_F(dmah, dmabuf_region)
 {
-	struct udmabuf_create create = { .flags = UDMABUF_FLAGS_CLOEXEC,
-					 .size = LEN };
 	struct region region = self->region;
-	int dev;
+	uint8_t *mem;
 
 	if (refused(_metadata, self->fd))
 		return;
-	create.memfd = memfd_create("dmah", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-	ASSERT_GE((int)create.memfd, 0);
-	ASSERT_EQ(ftruncate(create.memfd, LEN), 0);
-	ASSERT_EQ(fcntl(create.memfd, F_ADD_SEALS, F_SEAL_SHRINK), 0);
-	region.mem = mmap(NULL, LEN, PROT_READ | PROT_WRITE, MAP_SHARED,
-			  create.memfd, 0);
-	ASSERT_NE(region.mem, MAP_FAILED);
-	dev = open("/dev/udmabuf", O_RDWR | O_CLOEXEC);
-	ASSERT_GE(dev, 0);
-	region.fd = ioctl(dev, UDMABUF_CREATE, &create);
+	region.fd = make_dmabuf(LEN, &mem);
 	ASSERT_GE(region.fd, 0);
-	close(dev);
-
+	region.mem = mem;
 	ASSERT_EQ(to_rts(&self->e, &self->e), 0);
 	ASSERT_EQ(reg_mr(self->e.pd, &region), 0);
 	EXPECT_EQ(use(&self->e, &region), 0);
@@ -333,7 +321,6 @@ TEST_F(dmah, dmabuf_region)
 	EXPECT_EQ(dereg_mr(self->fd, region.handle), 0);
 	EXPECT_EQ(free_dmah(self->fd, self->dmah), 0);
 	close(region.fd);
-	close(create.memfd);
 	munmap(region.mem, LEN);
 }
 

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* Memory regions: registered again, null regions, on dma-bufs, and imported */
-#include <linux/udmabuf.h>
-#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 
 #include "context.h"
+#include "dmabuf.h"
 #include "verbs.h"
 
 /* of a dma-buf, too, which has whole pages */
@@ -300,29 +299,6 @@ TEST_F(region, capabilities)
 	EXPECT_EQ(attr.device_cap_flags_ex & want, want);
 }
 
-/*
- * Make a dma-buf, and map its memory at @mem. Return: file descriptor, or -1.
- * The memory must not be able to shrink.
- */
-static int make_dmabuf(uint8_t **mem)
-{
-	struct udmabuf_create create = { .flags = UDMABUF_FLAGS_CLOEXEC,
-					 .size = LEN };
-	int dev, fd;
-
-	create.memfd = memfd_create("dmabuf", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-	dev = open("/dev/udmabuf", O_RDWR | O_CLOEXEC);
-	if (dev < 0 || (int)create.memfd < 0 || ftruncate(create.memfd, LEN) ||
-	    fcntl(create.memfd, F_ADD_SEALS, F_SEAL_SHRINK))
-		return -1;
-	*mem = mmap(NULL, LEN, PROT_READ | PROT_WRITE, MAP_SHARED, create.memfd,
-		    0);
-	fd = ioctl(dev, UDMABUF_CREATE, &create);
-	close(dev);
-	close(create.memfd);
-	return *mem == MAP_FAILED ? -1 : fd;
-}
-
 TEST_F(region, dmabuf)
 {
 	const struct rereg changes[] = {
@@ -337,7 +313,7 @@ TEST_F(region, dmabuf)
 	uint8_t *mem;
 	int fd;
 
-	fd = make_dmabuf(&mem);
+	fd = make_dmabuf(LEN, &mem);
 	ASSERT_GE(fd, 0);
 	EXPECT_EQ(ibv_reg_dmabuf_mr(self->e.pd, 0, LEN + 1, 0, fd, ALL), NULL);
 	EXPECT_EQ(errno, EINVAL);

@@ -3,11 +3,9 @@
 #ifndef MYNIC_SELFTEST_WORLD_H
 #define MYNIC_SELFTEST_WORLD_H
 
-#include <linux/udmabuf.h>
 #include <stdio.h>
-#include <sys/ioctl.h>
-#include <sys/mman.h>
 
+#include "dmabuf.h"
 #include "verbs.h"
 
 /* Size of a region that needs more than one page of page addresses */
@@ -383,36 +381,19 @@ static inline int unmake_flow(struct world *w, void *object)
 	return ibv_destroy_flow(object);
 }
 
-static inline int make_dmabuf(void)
-{
-	struct udmabuf_create create = { .flags = UDMABUF_FLAGS_CLOEXEC,
-					 .size = BUF_SIZE };
-	int dev, fd;
-
-	create.memfd = memfd_create("dmabuf", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-	dev = open("/dev/udmabuf", O_RDWR | O_CLOEXEC);
-	if (dev < 0 || (int)create.memfd < 0 ||
-	    ftruncate(create.memfd, BUF_SIZE) ||
-	    fcntl(create.memfd, F_ADD_SEALS, F_SEAL_SHRINK))
-		return -1;
-	fd = ioctl(dev, UDMABUF_CREATE, &create);
-	close(dev);
-	close(create.memfd);
-	return fd;
-}
-
 static inline bool make_world(struct world *w)
 {
 	struct ibv_counter_attach_attr packets = {
 		.counter_desc = IBV_COUNTER_PACKETS,
 	};
+	uint8_t *mem;
 
 	w->e.ctx = open_mynic(0);
 	w->ud.ctx = w->e.ctx;
 	w->raw.ctx = w->e.ctx;
 	w->big = mmap(NULL, BIG, PROT_READ | PROT_WRITE,
 		      MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
-	w->dmabuf = make_dmabuf();
+	w->dmabuf = make_dmabuf(BUF_SIZE, &mem);
 	if (!w->e.ctx || !make_end(&w->e, IBV_QPT_RC) ||
 	    !make_end(&w->ud, IBV_QPT_UD) || to_rts(&w->ud, &w->ud) ||
 	    !make_end(&w->raw, IBV_QPT_RAW_PACKET) || raw_to_rts(w->raw.qp) ||
