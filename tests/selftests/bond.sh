@@ -50,8 +50,6 @@ remove() {
 	[ -z "$third_ns" ] || give_third_back
 }
 
-no_gid() { ! gid_index "$1" "$2"; }
-
 # active RDMA-DEVICE OTHER: the first one alone has the GIDs of the bond
 active() {
 	wait_for gid_index "$1" $bond_ip && wait_for no_gid "$2" $bond_ip

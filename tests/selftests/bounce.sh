@@ -17,9 +17,7 @@ ktap_set_plan 3
 trap restore EXIT
 configure || ktap_exit_fail_msg "cannot set up the netdevs"
 
-ping_far() { ping -c 3 -i 0.2 -s 1000 -W "$PATIENCE" "$1"; }
-
 result "processes get neither queues nor regions" "$here/bounce_user"
-result "ping over IPv4" ping_far "$far_ip"
-result "ping over IPv6" ping_far "$far_ip6"
+result "ping over IPv4" pings -s 1000 "$far_ip"
+result "ping over IPv6" pings -s 1000 "$far_ip6"
 ktap_finished

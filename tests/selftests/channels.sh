@@ -22,8 +22,6 @@ function=/sys/bus/pci/devices/${pci[0]}
 most=$(($(nproc) < 16 ? $(nproc) : 16))
 mtu=$(cat "/sys/class/net/$near/mtu")
 
-ping_far() { ping -c 3 -i 0.2 -W "$PATIENCE" "$far_ip"; }
-
 # queues DIRECTION: how many there are
 queues() { find "/sys/class/net/$near/queues" -name "$1-*" | wc -l; }
 
@@ -105,7 +103,6 @@ stat() {
 }
 
 link() { cat "/sys/class/net/$near/statistics/$1"; }
-device() { ethtool -S "$near" | sed -n "s/^ *$1: //p"; }
 
 # only QUEUE: all frames of many flows come to this queue
 only() {
@@ -166,10 +163,8 @@ in_traffic() {
 	ping_far && every && return $status
 }
 
-rdma_packets() { device tx_rdma_packets; }
+rdma_packets() { nic_counter tx_rdma_packets; }
 more_rdma() { [ "$(rdma_packets)" -ge $(($1 + 100)) ]; }
-
-listening() { ss -Hltn 'sport = :18515' | grep -q .; }
 
 # Each message waits for the one before, and one that is lost would not come again.
 start_datagrams() {
@@ -178,7 +173,7 @@ start_datagrams() {
 	ibv_ud_pingpong -e -d "$near_rdma" -g "$(gid_index "$near_rdma" "$near_ip")" \
 		-n $many >/dev/null &
 	datagrams=($!)
-	wait_for listening || return
+	wait_for listening_tcp || return
 	ip netns exec "$ns" ibv_ud_pingpong -e -d "$far_rdma" \
 		-g "$(gid_index "$far_rdma" "$far_ip")" -n $many "$near_ip" >/dev/null &
 	datagrams+=($!)
@@ -393,7 +388,7 @@ more_was_sent() { [ "$(sent)" -gt "$1" ]; }
 no_ip_version() {
 	local restarts errors before header status=0
 
-	restarts=$(device queue_restarts)
+	restarts=$(nic_counter queue_restarts)
 	errors=$(near_sum tx_errors)
 	for header in "0x0800 0x65 20" "0x86dd 0x40 40"; do
 		before=$(sent)
@@ -402,9 +397,9 @@ no_ip_version() {
 	done
 	ping_far || status=1
 	echo "errors: $errors, then $(near_sum tx_errors)"
-	echo "restarts: $restarts, then $(device queue_restarts)"
+	echo "restarts: $restarts, then $(nic_counter queue_restarts)"
 	[ "$(near_sum tx_errors)" = "$errors" ] && [ -n "$restarts" ] &&
-		[ "$(device queue_restarts)" = "$restarts" ] && return $status
+		[ "$(nic_counter queue_restarts)" = "$restarts" ] && return $status
 }
 
 # One processor sends while another finds room for more. All frames have
@@ -412,8 +407,8 @@ no_ip_version() {
 no_overrun() {
 	local restarts overruns stops sender senders=() status=0
 
-	restarts=$(device queue_restarts)
-	overruns=$(device cq_overrun)
+	restarts=$(nic_counter queue_restarts)
+	overruns=$(nic_counter cq_overrun)
 	stops=$(stat tx 0 tx_stop)
 	for _ in 1 2 3; do
 		full 50000 &
@@ -423,11 +418,11 @@ no_overrun() {
 		wait "$sender" || status=1
 	done
 	ping_far || status=1
-	echo "restarts: $restarts, then $(device queue_restarts)"
-	echo "overruns: $overruns, then $(device cq_overrun)"
+	echo "restarts: $restarts, then $(nic_counter queue_restarts)"
+	echo "overruns: $overruns, then $(nic_counter cq_overrun)"
 	echo "stops: $stops, then $(stat tx 0 tx_stop)"
-	[ -n "$restarts" ] && [ "$(device queue_restarts)" = "$restarts" ] &&
-		[ -n "$overruns" ] && [ "$(device cq_overrun)" = "$overruns" ] &&
+	[ -n "$restarts" ] && [ "$(nic_counter queue_restarts)" = "$restarts" ] &&
+		[ -n "$overruns" ] && [ "$(nic_counter cq_overrun)" = "$overruns" ] &&
 		[ "$(stat tx 0 tx_stop)" -gt "$stops" ] && return $status
 }
 
@@ -461,7 +456,7 @@ agree() {
 		for (i = 1; i < NF; i++) if ($i == name) sum += $(i + 1) } END { print sum }')
 	all=$(stat all 0 "$1")
 	link=$(link "$1")
-	device=$(($(device "$2") - $3))
+	device=$(($(nic_counter "$2") - $3))
 	echo "$1: queues $queues, all $all, link $link, device $device"
 	[ "$queues" = "$all" ] && [ "$all" = "$link" ] &&
 		[ "$link" = $device ]
@@ -481,8 +476,8 @@ differences_are_steady() {
 
 	for _ in 1 2; do
 		before="$rx $tx"
-		rx=$(($(device rx_eth_packets) - $(link rx_packets)))
-		tx=$(($(device tx_eth_packets) - $(link tx_packets)))
+		rx=$(($(nic_counter rx_eth_packets) - $(link rx_packets)))
+		tx=$(($(nic_counter tx_eth_packets) - $(link tx_packets)))
 	done
 	[ "$rx $tx" = "$before" ]
 }

@@ -18,9 +18,6 @@ ktap_set_plan 9
 trap restore EXIT
 configure || ktap_exit_fail_msg "cannot set up the netdevs"
 
-listening() { rdma resource show cm_id | grep -q 'state LISTEN'; }
-not_listening() { ! listening; }
-
 # pair PROGRAM SERVER-ARGS -- CLIENT-ARGS; the client of rdma_xserver has its own name
 pair() {
 	local program=$1 server=() pid status

@@ -36,14 +36,12 @@ sum() {
 	find "$dir" -name "$1" -exec cat {} + | awk '{ s += $1 } END { print s + 0 }'
 }
 
-listening() { ss -Hltn 'sport = :18515' | grep -q .; }
-
 pingpong() {
 	local pid status
 
 	ibv_rc_pingpong -d "$near_rdma" -g "$(gid_index "$near_rdma" "$near_ip")" -n 100 &
 	pid=$!
-	wait_for listening
+	wait_for listening_tcp
 	timeout "$PATIENCE" ip netns exec "$ns" ibv_rc_pingpong -d "$far_rdma" \
 		-g "$(gid_index "$far_rdma" "$far_ip")" -n 100 "$near_ip"
 	status=$?
@@ -111,7 +109,7 @@ of_qps() { qp_statistic show | awk -v name="$1" '$1 == name { print $2 }'; }
 hold() {
 	ibv_rc_pingpong -d "$near_rdma" -g "$(gid_index "$near_rdma" "$near_ip")" -n 100 &
 	holder=$!
-	wait_for listening || return
+	wait_for listening_tcp || return
 	lqpn=$(rdma resource show qp link "$near_rdma/1" |
 		sed -n "s/.* lqpn \([0-9]*\) .* pid $holder .*/\1/p")
 	[ -n "$lqpn" ]

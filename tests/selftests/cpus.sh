@@ -68,14 +68,10 @@ vectors_are_online() {
 	done
 }
 
-there() { [ -n "$(rdma_of "${pci[0]}")" ] && netdev_of "${pci[0]}"; }
-
 rebind() {
 	echo "${pci[0]}" >/sys/bus/pci/drivers/mynic/unbind &&
-		echo "${pci[0]}" >/sys/bus/pci/drivers/mynic/bind && wait_for there
+		echo "${pci[0]}" >/sys/bus/pci/drivers/mynic/bind && wait_for is_bound
 }
-
-ping_far() { ping -c 3 -i 0.2 -W "$PATIENCE" "$far_ip"; }
 
 rping_far() {
 	local pid status
@@ -87,8 +83,6 @@ rping_far() {
 	status=$?
 	wait "$pid" && return $status
 }
-
-listening() { rdma resource show cm_id | grep -q 'state LISTEN'; }
 
 bound_without() { # CPU
 	local status=0

@@ -18,9 +18,6 @@ configure || ktap_exit_fail_msg "cannot set up the netdevs"
 
 function=/sys/bus/pci/devices/${pci[0]}
 
-ping_far() { ping -c 3 -i 0.2 -W "$PATIENCE" "$far_ip"; }
-has_rdma() { [ -n "$(rdma_of "${pci[0]}")" ]; }
-there() { [ -n "$(rdma_of "${pci[0]}")" ] && carrier "" "$near"; }
 # The driver tells it, too, if the RDMA core takes its time.
 few_fatal() { [ "$(grep -c IBV_EVENT_DEVICE_FATAL "$watched")" -le 2 ]; }
 failed_more() { [ "$(failures "$1")" -gt "$2" ]; }
@@ -29,7 +26,7 @@ failed_more() { [ "$(failures "$1")" -gt "$2" ]; }
 # recovery
 recovers() {
 	wait_for failed_more "$1" "$2" && wait_for saw_fatal &&
-		wait_for there && wait_for ping_far && few_fatal
+		wait_for is_up && wait_for ping_far && few_fatal
 }
 
 memory=2 master=4
@@ -152,7 +149,7 @@ late_hang() {
 	hangs=$(cat $late/hangs) lost=$(cat $late/hangs_lost) freed=$(cat $late/memory_freed)
 	rmmod down_race
 	echo "$hangs hangs, $lost forgotten, memory freed $freed times"
-	wait_for there && ping_far && [ "$hangs" -ge 1 ] && [ "$lost" = 0 ] && [ "$freed" = 0 ]
+	wait_for is_up && ping_far && [ "$hangs" -ge 1 ] && [ "$lost" = 0 ] && [ "$freed" = 0 ]
 }
 
 filters_changed() {
@@ -167,7 +164,7 @@ change_filters() {
 
 	before=$(failures 'it does not answer')
 	devlink health test "$devlink" reporter hang &&
-		wait_for filters_changed "$before" && wait_for there &&
+		wait_for filters_changed "$before" && wait_for is_up &&
 		wait_for ping_far && ! dmesg | grep 'cannot set receive filters'
 }
 
@@ -177,11 +174,11 @@ by_hand() {
 
 	devlink health set "$devlink" reporter fatal auto_recover false &&
 		devlink health test "$devlink" reporter fatal &&
-		wait_for gone && wait_for reporter_is fatal error || status=1
+		wait_for no_rdma && wait_for reporter_is fatal error || status=1
 	devlink health recover "$devlink" reporter fatal &&
 		reporter_is fatal healthy || status=1
 	devlink health set "$devlink" reporter fatal auto_recover true
-	wait_for there && wait_for ping_far && return $status
+	wait_for is_up && wait_for ping_far && return $status
 }
 
 # Without interrupts, frames that were sent stay in the transmit queue. Several
@@ -202,8 +199,6 @@ no_interrupts() {
 	return $status
 }
 
-gone() { [ -z "$(rdma_of "${pci[0]}")" ]; }
-
 # The device answers nothing, and a reset does not help. Its remaining objects
 # do no harm. It recovers when it can be reached again.
 no_answer() {
@@ -213,7 +208,7 @@ no_answer() {
 	watch "$near_rdma" || return
 	config 4 $((command & ~memory & ~master))
 	ethtool -S "$near" >/dev/null
-	wait_for saw_fatal && wait_for gone
+	wait_for saw_fatal && wait_for no_rdma
 	status=$?
 	end_watch
 	# calls fail or have no effect
@@ -222,7 +217,7 @@ no_answer() {
 	ip link set "$near" down
 	ip link set "$near" up && status=1
 	config 4 "$command"
-	wait_for ip link set "$near" up && configure && wait_for there && ping_far && return $status
+	wait_for ip link set "$near" up && configure && wait_for is_up && ping_far && return $status
 }
 
 # The same, but it is reset while it cannot be reached
@@ -231,14 +226,14 @@ no_answer_until() {
 
 	command=$(config 4)
 	config 4 $((command & ~memory & ~master))
-	wait_for gone
+	wait_for no_rdma
 	"$@"
 }
 
 reset() {
 	echo 1 >"$function/reset"
 	config 4 "$(($(config 4) | memory | master))"
-	wait_for ip link set "$near" up && configure && wait_for there && ping_far
+	wait_for ip link set "$near" up && configure && wait_for is_up && ping_far
 }
 
 # The address that the NIC had chosen is free while it is reset. A neighbour that
@@ -267,7 +262,7 @@ address_while_down() {
 unbind() {
 	echo "${pci[0]}" >/sys/bus/pci/drivers/mynic/unbind &&
 		echo "${pci[0]}" >/sys/bus/pci/drivers/mynic/bind &&
-		configure && wait_for there && ping_far
+		configure && wait_for is_up && ping_far
 }
 
 # The driver is taken away at any moment of a failure and of the recovery.
@@ -316,8 +311,7 @@ survives() {
 }
 
 tx_errors() { cat "/sys/class/net/$near/statistics/tx_errors"; }
-restarts() { ethtool -S "$near" | sed -n 's/^ *queue_restarts: //p'; }
-restarted() { [ "$(restarts)" = $(($1 + 1)) ]; }
+restarted() { [ "$(nic_counter queue_restarts)" = $(($1 + 1)) ]; }
 
 # One frame cannot be sent. Only the network interface has new queues.
 unsent_frame() {
@@ -325,7 +319,7 @@ unsent_frame() {
 
 	before=$(failures '')
 	errors=$(tx_errors)
-	known=$(restarts)
+	known=$(nic_counter queue_restarts)
 	watch "$near_rdma" || return
 	ping -q -i 0.2 "$far_ip" >/dev/null &
 	pinging=$!

@@ -99,6 +99,10 @@ configure() {
 near_ip=192.0.2.1 far_ip=192.0.2.2
 near_ip6=2001:db8::1 far_ip6=2001:db8::2
 
+# pings [OPTION...] ADDRESS
+pings() { ping -c 3 -i 0.2 -W "$PATIENCE" "$@"; }
+ping_far() { pings "$far_ip"; }
+
 one_end() {
 	in_netns "$1" ip address flush dev "$2" scope global
 	in_netns "$1" ip link set "$2" up
@@ -108,6 +112,20 @@ one_end() {
 }
 
 carrier() { [ "$(in_netns "$1" cat "/sys/class/net/$2/carrier")" = 1 ]; }
+
+# The first NIC has its RDMA device, and with it a netdev or a link.
+has_rdma() { [ -n "$(rdma_of "${pci[0]}")" ]; }
+no_rdma() { ! has_rdma; }
+is_bound() { has_rdma && netdev_of "${pci[0]}"; }
+is_up() { has_rdma && carrier "" "$near"; }
+
+# The MTU of both NICs
+set_mtu() {
+	ip link set "$near" mtu "$1" && ip netns exec "$ns" ip link set "$far" mtu "$1"
+}
+
+# A counter of the first NIC
+nic_counter() { ethtool -S "$near" | sed -n "s/^ *$1: //p"; }
 
 # gid_index RDMA-DEVICE IPV4: index of the GID of an address
 gid_index() {
@@ -119,6 +137,13 @@ gid_index() {
 		head -n 1)
 	[ -n "$file" ] && echo "${file##*/}"
 }
+
+no_gid() { ! gid_index "$@"; }
+
+# A program waits for connections, by rdma_cm or by TCP as the pingpongs do
+listening() { rdma resource show cm_id | grep -q 'state LISTEN'; }
+not_listening() { ! listening; }
+listening_tcp() { ss -Hltn 'sport = :18515' | grep -q .; }
 
 # Restore the original configuration
 restore() {

@@ -43,7 +43,7 @@ in_use() {
 	return $status
 }
 
-works() { configure && ping -c 3 -i 0.2 -W "$PATIENCE" "$far_ip"; }
+works() { configure && ping_far; }
 
 result "reload" reload
 result "reload many times" many_reloads

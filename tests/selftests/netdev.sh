@@ -15,14 +15,8 @@ configure || ktap_exit_fail_msg "cannot set up the netdevs"
 
 function=/sys/bus/pci/devices/${pci[0]}
 
-ping_far() { ping -c 3 -i 0.2 -W "$PATIENCE" "$@"; }
-
-set_mtu() {
-	ip link set "$near" mtu "$1" && ip netns exec "$ns" ip link set "$far" mtu "$1"
-}
-
 big_ping() {
-	set_mtu 9000 && ping_far -M "do" -s 8972 "$far_ip"
+	set_mtu 9000 && pings -M "do" -s 8972 "$far_ip"
 }
 
 # one byte more than fits
@@ -31,7 +25,7 @@ too_big_ping() {
 }
 
 small_mtu() {
-	set_mtu 1280 && ping_far -M "do" -s 1252 "$far_ip" &&
+	set_mtu 1280 && pings -M "do" -s 1252 "$far_ip" &&
 		! ping -c 1 -W 1 -M "do" -s 1253 "$far_ip"
 }
 
@@ -47,11 +41,11 @@ new_mac() {
 	ip link set "$near" address "$new" || return
 	ip neigh flush dev "$near"
 	ip netns exec "$ns" ip neigh flush dev "$far"
-	ping_far "$far_ip" &&
+	ping_far &&
 		ip netns exec "$ns" ip neigh show "$near_ip" | grep -q "$new" &&
 		ip link set "$near" address "$old" &&
 		ip netns exec "$ns" ip neigh flush dev "$far" &&
-		ping_far "$far_ip"
+		ping_far
 }
 
 down_up() {
@@ -61,13 +55,13 @@ down_up() {
 		ip link set "$near" up || return
 		wait_for carrier "" "$near" || return
 		ip address replace "$near_ip6/64" dev "$near" nodad
-		ping_far "$far_ip" || return
+		ping_far || return
 	done
 }
 
 promisc() {
-	ip link set "$near" promisc on && ping_far "$far_ip" &&
-		ip link set "$near" promisc off && ping_far "$far_ip"
+	ip link set "$near" promisc on && ping_far &&
+		ip link set "$near" promisc off && ping_far
 }
 
 vlan() {
@@ -77,7 +71,7 @@ vlan() {
 	ip netns exec "$ns" ip address add 198.51.100.2/24 dev mynictest.7
 	ip link set mynictest.7 up
 	ip netns exec "$ns" ip link set mynictest.7 up
-	ping_far 198.51.100.2 && stream 198.51.100.2
+	pings 198.51.100.2 && stream 198.51.100.2
 	local status=$?
 	ip link delete mynictest.7
 	ip netns exec "$ns" ip link delete mynictest.7
@@ -98,13 +92,12 @@ statistics() {
 	local before after
 
 	before=$(cat "/sys/class/net/$near/statistics/tx_packets")
-	ping_far "$far_ip" || return
+	ping_far || return
 	after=$(cat "/sys/class/net/$near/statistics/tx_packets")
 	[ $((after - before)) -ge 3 ]
 }
 
 rx_dropped() { cat "/sys/class/net/$near/statistics/rx_dropped"; }
-device_dropped() { ethtool -S "$near" | sed -n 's/.*rx_eth_dropped: //p'; }
 dropped_more() { [ "$(rx_dropped)" -ge "$1" ]; }
 
 # The device drops and counts frames to other addresses. The counters of the
@@ -113,12 +106,12 @@ drops() {
 	local before device_before
 
 	before=$(rx_dropped)
-	device_before=$(device_dropped)
+	device_before=$(nic_counter rx_eth_dropped)
 	ip netns exec "$ns" ip neigh replace 192.0.2.77 lladdr 02:00:5e:00:00:77 \
 		dev "$far" || return
 	ip netns exec "$ns" ping -q -c 10 -i 0.01 -W 1 192.0.2.77
 	ip netns exec "$ns" ip neigh delete 192.0.2.77 dev "$far"
-	[ "$(device_dropped)" -ge $((device_before + 10)) ] &&
+	[ "$(nic_counter rx_eth_dropped)" -ge $((device_before + 10)) ] &&
 		wait_for dropped_more $((before + 10))
 }
 
@@ -171,7 +164,7 @@ stream() {
 	head -c 8000000 /dev/urandom >"$dir/sent"
 	ip netns exec "$ns" socat -u "TCP4-LISTEN:7777,reuseaddr" "CREATE:$dir/got" &
 	pid=$!
-	wait_for listening &&
+	wait_for far_listens &&
 		timeout $((4 * PATIENCE)) socat -u "OPEN:$dir/sent" "TCP4:$to:7777" &&
 		wait "$pid" && cmp "$dir/sent" "$dir/got"
 	status=$?
@@ -181,8 +174,7 @@ stream() {
 }
 
 sent() { cat "/sys/class/net/$near/statistics/tx_packets"; }
-device_sent() { ethtool -S "$near" | sed -n 's/.*tx_eth_packets: //p'; }
-as_many_sent() { [ $(($(sent) - $1)) = $(($(device_sent) - $2)) ]; }
+as_many_sent() { [ $(($(sent) - $1)) = $(($(nic_counter tx_eth_packets) - $2)) ]; }
 
 bad_checksums() {
 	ip netns exec "$ns" nstat -asz |
@@ -197,7 +189,7 @@ offloads() {
 	local before device_before bad
 
 	before=$(sent)
-	device_before=$(device_sent)
+	device_before=$(nic_counter tx_eth_packets)
 	bad=$(bad_checksums)
 	feature_is scatter-gather on && feature_is tx-checksumming on &&
 		feature_is tcp-segmentation-offload on && stream &&
@@ -292,7 +284,7 @@ no_memory() {
 	wait_for tried_again && ! carrier "" "$near"
 	status=$?
 	rmmod netdev_nomem
-	wait_for carrier "" "$near" && wait_for ping_far "$far_ip" &&
+	wait_for carrier "" "$near" && wait_for ping_far &&
 		[ "$(failures '')" = "$before" ] && ! saw_fatal || status=1
 	end_watch
 	return $status
@@ -306,7 +298,7 @@ error_of_old_queues() { # DURING
 	insmod "$here/modules/$(uname -r)/netdev_race.ko" netdev="$near" \
 		handler="$handler" during="$1" && rmmod netdev_race || status=1
 	dmesg | grep netdev_race: | tail -n 1
-	configure && ping_far "$far_ip" && return $status
+	configure && ping_far && return $status
 }
 
 # Frames come while the interface has no queues. RDMA does not wait for them.
@@ -323,7 +315,7 @@ reset_without_memory() {
 	wait_for carrier "" "$near" || status=1
 	end_blasts
 	# An address that was asked for while there were no queues is unknown for a while.
-	wait_for ping_far "$far_ip" && [ "$(failures '')" = "$before" ] && return $status
+	wait_for ping_far && [ "$(failures '')" = "$before" ] && return $status
 }
 
 change_macs() {
@@ -353,13 +345,13 @@ gids_follow() {
 	[ "$(cat "$stale")" = 0 ] || status=1
 	rmmod gid_race
 	ip link set "$near" address "$old"
-	configure && ping_far "$far_ip" && return $status
+	configure && ping_far && return $status
 }
 
-listening() { ip netns exec "$ns" ss -Hltn 'sport = :7777' | grep -q .; }
+far_listens() { ip netns exec "$ns" ss -Hltn 'sport = :7777' | grep -q .; }
 
-result "ping over IPv4" ping_far "$far_ip"
-result "ping over IPv6" ping_far "$far_ip6"
+result "ping over IPv4" ping_far
+result "ping over IPv6" pings "$far_ip6"
 result "MTU 9000" big_ping
 result "frames of one piece and of several" pieces
 result "nothing longer than the MTU" too_big_ping

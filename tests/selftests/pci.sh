@@ -18,19 +18,16 @@ function=/sys/bus/pci/devices/${pci[0]}
 master=4
 
 gone() { [ ! -e "$function" ]; }
-there() { [ -n "$(rdma_of "${pci[0]}")" ] && netdev_of "${pci[0]}"; }
 
 rescan() {
 	echo 1 >/sys/bus/pci/rescan
-	wait_for there
+	wait_for is_bound
 }
 
 remove() {
 	echo 1 >"$function/remove"
 	wait_for gone && rescan
 }
-
-ping_far() { ping -c 3 -i 0.2 -W "$PATIENCE" "$far_ip"; }
 
 works() { configure && ping_far; }
 
@@ -49,7 +46,7 @@ remove_with_users() {
 	return $status
 }
 
-flr() { echo 1 >"$function/reset" && wait_for there; }
+flr() { echo 1 >"$function/reset" && wait_for is_bound; }
 
 flr_with_traffic() {
 	local flood
@@ -78,8 +75,8 @@ flr_while_sending() {
 
 bind() {
 	echo "${pci[0]}" >/sys/bus/pci/drivers/mynic/unbind || return
-	[ -z "$(rdma_of "${pci[0]}")" ] || return
-	echo "${pci[0]}" >/sys/bus/pci/drivers/mynic/bind && wait_for there
+	no_rdma || return
+	echo "${pci[0]}" >/sys/bus/pci/drivers/mynic/bind && wait_for is_bound
 }
 
 # caller CALL [COMMAND...]: see modules/pci_caller.c, which is loaded meanwhile
@@ -98,7 +95,7 @@ slot_resets() {
 
 	before=$(cat "$function/enable")
 	for _ in 1 2; do
-		flr && caller frozen && wait_for there || return
+		flr && caller frozen && wait_for is_bound || return
 	done
 	[ "$(cat "$function/enable")" = "$before" ] && ping_far
 }
@@ -136,10 +133,9 @@ flr_asleep() {
 		echo "no CONFIG_PM_DEBUG"
 		return 1
 	}
-	caller asleep go_to_sleep && wait_for there && works
+	caller asleep go_to_sleep && wait_for is_bound && works
 }
 
-no_rdma() { [ -z "$(rdma_of "${pci[0]}")" ]; }
 no_master() { [ $(($(config 4) & master)) = 0 ]; }
 
 # After shutdown, nothing brings the device up again until the driver is bound

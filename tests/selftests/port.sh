@@ -71,8 +71,6 @@ waits() {
 	wait "$pid"
 }
 
-listening() { rdma resource show cm_id | grep -q 'state LISTEN'; }
-
 result "active" wait_for active
 result "down, up, and events" events
 if core_dispatches; then

@@ -24,10 +24,9 @@ consumer() {
 }
 
 # The GID of an existing address disappears late, and comes back later
-no_gid() { ! gid_index "$near_rdma" "$near_ip"; }
 
 ip address flush dev "$near" scope global
-wait_for no_gid
+wait_for no_gid "$near_rdma" "$near_ip"
 one_end "" "$near" 1
 wait_for gid_index "$near_rdma" "$near_ip"
 result "queue pairs go with completions not polled" consumer

@@ -43,8 +43,7 @@ begin() {
 traced() { grep -E "mynic_$1: dev=${3:-[0-9a-f:.]+} $2\$" "$trace"; }
 traced_here() { traced "$1" "$2" "${pci[0]}"; }
 
-there() { [ -n "$(rdma_of "${pci[0]}")" ] && carrier "" "$near"; }
-up_again() { traced_here state 'state=UP' && there; }
+up_again() { traced_here state 'state=UP' && is_up; }
 
 number='0x[0-9a-f]+'
 
@@ -159,7 +158,7 @@ by() {
 		refused_access && traced_here state 'state=DOWN' && traced_here reset 'ret=0'
 	status=$?
 	rm -r "$dir"
-	wait_for there && return $status
+	wait_for is_up && return $status
 }
 
 control=/proc/dynamic_debug/control

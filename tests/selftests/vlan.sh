@@ -56,12 +56,6 @@ no_gids() {
 		wait_for no_gid "$far_rdma" "$far_vlan_ip"
 }
 
-no_gid() { ! gid_index "$1" "$2"; }
-
-listening() { rdma resource show cm_id | grep -q 'state LISTEN'; }
-not_listening() { ! listening; }
-listening_tcp() { ss -Hltn 'sport = :18515' | grep -q .; }
-
 # both READY PROGRAM SERVER-ARGS -- CLIENT-ARGS
 both() {
 	local ready=$1 program=$2 server=() pid status

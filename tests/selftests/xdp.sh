@@ -20,12 +20,6 @@ function=/sys/bus/pci/devices/${pci[0]}
 mtu=$(cat "/sys/class/net/$near/mtu")
 programs=/sys/fs/bpf/mynic-selftest
 
-set_mtu() {
-	ip link set "$near" mtu "$1" && ip netns exec "$ns" ip link set "$far" mtu "$1"
-}
-
-ping_far() { ping -c 3 -i 0.2 -W "$PATIENCE" "$@" "$far_ip"; }
-
 # attach KIND [IFINDEX]
 attach() {
 	mountpoint -q /sys/fs/bpf || mount -t bpf none /sys/fs/bpf || return
@@ -39,8 +33,7 @@ attach() {
 
 detach() { ip link set "$near" xdp off && wait_for carrier "" "$near"; }
 
-counter() { ethtool -S "$near" | sed -n "s/^ *$1: //p"; }
-counted() { [ "$(counter "$1")" -ge "$2" ]; }
+counted() { [ "$(nic_counter "$1")" -ge "$2" ]; }
 
 # frames NUMBER [back]: the far end sends so many of each length, and may wait for
 # each to come back
@@ -85,7 +78,7 @@ gets() {
 	local before
 
 	attach "$1" || return
-	before=$(counter "$2")
+	before=$(nic_counter "$2")
 	frames 20 && wait_for counted "$2" $((before + 20 * lengths)) && ping_far && return
 	echo "$2 was $before"
 	ethtool -S "$near" | grep -v ': 0$'
@@ -96,7 +89,7 @@ goes_back() { # COUNTER KIND...
 	local before
 
 	attach "${@:2}" || return
-	before=$(counter "$1")
+	before=$(nic_counter "$1")
 	frames 20 back && counted "$1" $((before + 20 * lengths)) && ping_far
 }
 
@@ -130,7 +123,7 @@ END
 }
 
 # Other frames cannot be told from those that come without a program.
-passes() { attach "$1" && ping_far && ping_far -s 1472; }
+passes() { attach "$1" && ping_far && pings -s 1472 "$far_ip"; }
 
 too_large() {
 	local text status=0
@@ -139,7 +132,7 @@ too_large() {
 	text=$(attach drop 2>&1) && status=1
 	echo "$text"
 	grep -q "with XDP at most" <<<"$text" || status=1
-	ping_far -s 8972 || status=1
+	pings -s 8972 "$far_ip" || status=1
 	set_mtu 1500 && attach drop &&
 		fails_with "greater than device maximum" ip link set "$near" mtu 9000 &&
 		ping_far && return $status
@@ -151,7 +144,7 @@ kept_over_reset() {
 		wait_for carrier "" "$near" && configure || return
 	local before
 
-	before=$(counter xdp_drop)
+	before=$(nic_counter xdp_drop)
 	frames 20 && wait_for counted xdp_drop $((before + 20 * lengths)) && ping_far
 }
 
