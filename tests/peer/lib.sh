@@ -40,6 +40,27 @@ result() {
 	fi
 }
 
+# status_is STATUS COMMAND...
+status_is() {
+	local status=0
+
+	"${@:2}" || status=$?
+	[ "$status" = "$1" ] || echo "status $status"
+	[ "$status" = "$1" ]
+}
+
+# A kernel, or those that COMMAND runs dmesg in, have reported nothing of mynic. rxe
+# reports each request that fails, which does not matter.
+no_warning() { # [COMMAND]
+	! "$@" dmesg -l emerg,alert,crit,err,warn |
+		grep mynic |
+		grep -v 'mynic: loading out-of-tree module\|mynic: module verification failed'
+}
+
+no_bug() { # [COMMAND]
+	! "$@" dmesg | grep -E 'WARNING:|BUG:|Oops|Call Trace|rcu.*stall|hung task'
+}
+
 finish() {
 	echo "1..$number"
 	[ "$failures" = 0 ]
