@@ -78,9 +78,6 @@ fails_with() { # TEXT COMMAND...
 	[ "$status" != 0 ] && grep -qF -- "$1" "$tmp/failure"
 }
 
-listens() { ss -Hltn "sport = :$1" | grep .; }
-listens_by_cm() { rdma resource show cm_id | grep "state LISTEN.*comm $1"; }
-
 # ready PID CONDITION...: whether a server is, or has ended already
 ready() { ! kill -0 "$1" || "${@:2}"; }
 

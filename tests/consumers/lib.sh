@@ -126,9 +126,8 @@ until_cable_is_back() {
 serve() {
 	"$@" >"$dir/server" 2>&1 &
 	echo $! >"$dir/pid"
-	wait_for listens "$1"
+	wait_for listens_by_cm "$1"
 }
-listens() { rdma resource show cm_id | grep -q "state LISTEN.*comm $1"; }
 
 end_server() {
 	local pid

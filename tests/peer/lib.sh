@@ -40,6 +40,10 @@ result() {
 	fi
 }
 
+# Somebody waits for connections at a TCP port, or a program does by rdma_cm
+listens() { ss -Hltn "sport = :$1" | grep .; }
+listens_by_cm() { rdma resource show cm_id | grep "state LISTEN.*comm $1"; }
+
 # status_is STATUS COMMAND...
 status_is() {
 	local status=0
