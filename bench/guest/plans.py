@@ -38,8 +38,8 @@ VERBS = ("write", "send", "read")
 # their names
 Subject = namedtuple("Subject", "name here there limits")
 
-# A run. x: None unless the samples are points of a curve; columns: for each
-# benchmark that it gives a sample for, which column of perftest's table that is.
+# A run. x is None unless the samples are points of a curve. columns has, by the name
+# of a benchmark, the column of perftest's table that is its sample.
 Plan = namedtuple("Plan", "program size args x columns")
 
 # Value and unit of a column
