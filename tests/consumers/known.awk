@@ -4,9 +4,10 @@
 # with debugging has them. Any change in what they say makes them count again.
 
 # With DEBUG_KOBJECT_RELEASE the release of a kobject is delayed. The functions
-# that release these two do nothing. What includes the kobject is freed after a
-# grace period of RCU, with the running timer of the delay: "kobj" of struct
-# nfs_server, by nfs_free_server(), and "queue_kobj" of struct gendisk.
+# that release these two do nothing. The struct that includes the kobject is freed
+# after a grace period of RCU, with the running timer of the delay. The two are
+# "kobj" of struct nfs_server, which nfs_free_server() frees, and "queue_kobj" of
+# struct gendisk.
 function early_free(report) {
 	return report ~ /ODEBUG: free active \(active state 0\) object: [0-9a-f]+ object type: timer_list hint: kobject_delayed_cleanup\+/ &&
 		report ~ /\]  (delayed_free\+[0-9a-fx\/]+ \[nfs\]|bdev_free_inode\+[0-9a-fx\/]+)\n/

@@ -8,8 +8,8 @@ set_up() {
 	dd if=/dev/urandom of="$dir/want" bs=1M count=16 status=none && serve rcopy
 }
 
-# If the far end dies while rcopy waits for its credits, rcopy waits for ever: all
-# that it has sent was acknowledged, and it asks for no keepalive.
+# rcopy waits for ever if the far end dies while rcopy waits for its credits. All that
+# it has sent was acknowledged, and it asks for no keepalive.
 run() {
 	local limit=()
 

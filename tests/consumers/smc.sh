@@ -6,8 +6,8 @@
 rare=yes
 modules=(smc smc_diag sch_prio cls_u32 act_pedit)
 
-# The server of SMC-Rv2 needs the client's MAC address in the client's proposal, but the
-# client of Linux puts it there only if it has SMC-Rv1, too: Documentation/errors.rst
+# The server of SMC-Rv2 needs the client's MAC address in the client's proposal. The
+# client of Linux puts it there only if it has SMC-Rv1, too. Documentation/errors.rst
 # has the layout of that packet.
 put_mac() {
 	local dev mac

@@ -22,7 +22,7 @@ def _own_names(path, text, others):
     """The text of a file, where names that others have, too, are its own"""
     names = _names(text)
     for name in names & others:
-        # Neither a field of a struct, nor a word in a string
+        # Fields of structs and words in strings keep their names.
         text = re.sub(rf"(?<![\w.\">]){name}\b(?!\")",
                       f"{path.stem}_{name}", text)
     return text

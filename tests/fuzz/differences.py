@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 """What a device other than mynic is known to do otherwise than described.
 
-A file in the directory differences, named as the driver, has an entry for each:
-a line that says what, and indented lines that say why. An entry begins with
+A file in the directory differences, named as the driver, has an entry for each.
+An entry is a line that says what, and indented lines that say why. It begins with
 
 absent VERB, TYPE, STATE, FLAG, COUNTER, EVENT, TYPE/OPERATION or VERB/OPERATION
     The device does not have it: no program uses it. An event may come at any

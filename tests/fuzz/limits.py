@@ -93,7 +93,7 @@ class Limits(Posting):
             self.extreme_wq(pd)
 
     def seldom_value(self, found):
-        """Of some (verb, argument, limit), the one that was the rarest"""
+        """The one of some (verb, argument, limit) that was the rarest"""
         self.random.shuffle(found)
         return min(found, key=lambda what: self.count("value", *what))
 

@@ -56,7 +56,7 @@ class Lost(Limits):
             self.recover(qp)
 
     def rarest_of(self, names, *what):
-        """Of some names, the one that was reached the fewest times"""
+        """The one of some names that was reached the fewest times"""
         names = list(names)
         self.random.shuffle(names)
         return min(names, key=lambda name: self.count(*what, name))
@@ -68,7 +68,7 @@ class Lost(Limits):
             ops = [op for op in self.operations(qp.type)
                    if op.data not in ("bind", "none") and
                    not self.is_doomed(qp, op) and
-                   # Of a duplicate the responses are sent again
+                   # Responses to a duplicate are sent again
                    (op.data == "out" or not why.startswith("psn"))]
             op = self.random.choice(ops) if requests else min(
                 ops, key=lambda op: self.times_broken(

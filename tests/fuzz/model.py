@@ -16,9 +16,9 @@ ARENA = 1 << 20
 AREA = ARENA // 4
 GRH = 40
 
-# Parts of a device's memory. What a request reads, what it writes at its own
-# end and what it writes at the other are apart, so that the order of requests
-# does not matter where the standard leaves it open.
+# Parts of a device's memory. A request reads in one, writes in another at its own
+# end, and in the third at the other end. Because they are apart, the order of
+# requests does not matter where the standard leaves it open.
 SOURCE, SINK, TARGET = 0, AREA, 2 * AREA
 
 
@@ -432,7 +432,7 @@ class Model:
 
     def __init__(self, lossy=False):
         self.lossy = lossy
-        # Of each node, and of each Dm
+        # The bytes of each node, and of each Dm
         self.memory = {node: bytearray(ARENA) for node in range(2)}
         self.completions = {}  # of each Cq, not yet polled
         self.touched = []  # (node, at, len) since they were last compared
@@ -615,8 +615,10 @@ class Model:
 
     def may_come_late(self, qp, request):
         """Whether packets of a request that breaks a rule may be on their way when
-        all completions are there: those in front of the one that could not be
-        made, or on a bad wire, any; or those that nobody waits for
+        all completions are there
+
+        These are the packets in front of the one that could not be made. On a bad
+        wire they may be any. Or they are packets that nobody waits for.
         """
         outcome = request.outcome
         if not isinstance(outcome, Fails):
@@ -694,7 +696,7 @@ class Model:
 
     @staticmethod
     def _remote(qp, request):
-        """Whose memory a request is for"""
+        """The Dm or node whose memory a request is for"""
         return getattr(request.remote[0], "dm", None) or qp.peer.node
 
     def _atomic(self, qp, request):

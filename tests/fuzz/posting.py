@@ -8,8 +8,8 @@ from model import GRH, SINK, TARGET, Receive, Request
 from sending import BIND, FLAGS, UNKNOWN_KEY, VERB, Requests
 from words import Dropped, Fails
 
-# Of rules that leave the receive request to the next message, those that are
-# broken with such a one behind
+# Rules that leave the receive request to the next message, and are broken with
+# such a message behind
 LEAVES_RECEIVE = ("receive_length_dropped", "invalidate_remote_dropped")
 
 
@@ -185,9 +185,9 @@ class Posting(Requests):
             if request.without or (self.lossy and request.stops_both) or (
                     qp.type not in verbs.RELIABLE and
                     self.model.may_come_late(qp, request)):
-                # Those before it might need the right, too; or their ACKs may
-                # be lost, and the other end has stopped; or it is stopped
-                # before they arrive: see stop_expecting()
+                # Requests before it might need the right, too. Or their ACKs
+                # may be lost, and the other end has stopped. Or it is stopped
+                # before they arrive: see stop_expecting().
                 requests, lengths = [], []
             requests.append((request, fields, batch))
             if op.receives:
@@ -327,9 +327,9 @@ class Posting(Requests):
     @staticmethod
     def is_last(request):
         """Whether nothing may follow a request that breaks a rule"""
-        # What is behind a response that cannot be stored may be executed; the
-        # receive request of another must not serve this one; and others may need
-        # the right that UC does not have.
+        # Requests behind a response that cannot be stored may be executed. The
+        # receive request of another must not serve this one. Others may need the
+        # right that UC does not have.
         return request.op.data in ("in", "fetch") or request.wrong.name in (
             "receive", "receive_dropped", "receive_lkey_dropped",
             "qp_right_dropped",

@@ -248,7 +248,7 @@ class Program(Values):
         return self.random.choice(steps) if steps else self.nothing_to_do
 
     def nothing_to_do(self, *_):
-        """What is picked if the device has nothing of all"""
+        """The step that is taken if the device can do none of the others"""
 
     def rights(self, access):
         """Rights without those that the device does not have"""
@@ -261,7 +261,7 @@ class Program(Values):
                 self.device.has(f"{qp_type}/{op.name}")]
 
     def rarest(self, verb, rules):
-        """Of some rules, one that was broken the fewest times"""
+        """One of these rules that was broken the fewest times"""
         self.random.shuffle(rules)
         return min(rules, key=lambda rule: self.count("rule", verb, rule))
 

@@ -5,8 +5,8 @@ import lines
 import verbs
 from events import Events
 
-# Long enough: no answer takes as long as seven times that. What the wire loses
-# is sent again after one of it.
+# Long enough: no answer takes as long as seven times that. A packet that the wire
+# loses is sent again after that time once.
 TIMEOUT, LOSSY_TIMEOUT = 18, 16
 MOST_RD_ATOMIC = 8
 # What can be anything while nothing is sent

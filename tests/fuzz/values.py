@@ -13,7 +13,9 @@ from words import Flags, Masked, Span
 
 def number(item, limits):
     """The number that an item of a description is, or None if it names a limit
-    that is not known: "4 path_mtu" and "path_mtu - 1" name one.
+    that is not known
+
+    "4 path_mtu" and "path_mtu - 1" name a limit.
     """
     if isinstance(item, int):
         return item

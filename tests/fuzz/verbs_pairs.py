@@ -130,8 +130,8 @@ REFUSED = {
             "CAP", "RATE_LIMIT"),
 }
 
-# Attributes that ib_uverbs takes out of the mask: half of an XRC connection has
-# no use for them, and modify_qp_mask() in the kernel lets both halves name all
+# Attributes that ib_uverbs takes out of the mask. Half of an XRC connection has no
+# use for them. modify_qp_mask() in the kernel lets both halves name all.
 LEFT_OUT = {
     XRC_SEND: ("MAX_DEST_RD_ATOMIC", "MIN_RNR_TIMER"),
     XRC_RECV: ("MAX_QP_RD_ATOMIC", "RETRY_CNT", "RNR_RETRY"),

@@ -16,9 +16,9 @@ class Windows(States):
     """Makes windows, and the part of requests that is about them.
 
     Requests of a burst are executed after all of them are made. A window that
-    one of them binds or invalidates is in planned, and is not used by another;
-    one that is used is in used, and is not invalidated by another. Those of
-    type 2 that ever were to be bound are in bound, with the queue pair.
+    one of them binds or invalidates is in planned, and no other uses it. A window
+    that is used is in used, and no other invalidates it. Those of type 2 that ever
+    were to be bound are in bound, with the queue pair.
     """
 
     def __init__(self, *args, **kwargs):

@@ -3,8 +3,8 @@
 
 A verb has arguments and rules. An argument says which values it may have, and
 which values break which rule. A rule says what must hold, where that is
-written, and what happens if it does not: the call is refused with an errno, or
-the request is taken and completes with a status.
+written, and what happens if it does not. Either the call is refused with an
+errno, or the request is taken and completes with a status.
 """
 
 import errno
@@ -15,8 +15,8 @@ from dataclasses import dataclass, field
 class Refused:
     """The call fails, and changes nothing.
 
-    Of a list of requests those before the one that breaks the rule are posted,
-    and bad_wr is that one. Of a critical section nothing is posted.
+    Requests of a list are posted up to the one that breaks the rule, without it.
+    bad_wr is that one. Nothing of a critical section is posted.
     """
 
     errno: int
@@ -133,9 +133,9 @@ class Argument:
     name: of the argument or field
     type: in C
     says: what it is
-    legal: values that are taken, with the smallest and the largest: numbers,
-        names of limits, Span, Flags and Masked; empty, if objects alone say what it can
-        be
+    legal: values that are taken, with the smallest and the largest. They are
+        numbers, names of limits, Span, Flags and Masked. It is empty if objects alone
+        say what it can be.
     wrong: values that break a rule, by the name of the rule
     ops: names of the operations that look at it; all, if empty
     on: types of queue pairs that look at it; all, if empty

@@ -332,8 +332,8 @@ unsent_frame() {
 	return $status
 }
 
-# Failures are noticed and told though no memory is left for threads: the kernel
-# keeps one for each workqueue that is used when memory is reclaimed.
+# Failures are noticed and told though no memory is left for threads. The kernel
+# keeps a thread for each workqueue that is used when memory is reclaimed.
 keeps_threads() {
 	[ "$(pgrep -c '^kworker/R-mynic')" = "$(functions | wc -l)" ]
 }

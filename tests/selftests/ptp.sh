@@ -38,7 +38,7 @@ kept_over_reset() {
 		wait_for carrier "" "$near" && configure && both_ways && stamps still_early
 }
 
-# Who has it open is told that it is gone.
+# A process that has it open is told that it is gone.
 goes_away() {
 	local clock status=0
 

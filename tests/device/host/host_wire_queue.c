@@ -518,7 +518,7 @@ static int open_dgram(void)
 	return fd;
 }
 
-/* So do those that arrive several in one system call */
+/* Datagrams take turns, too, if several arrive in one system call. */
 TEST(datagrams_take_turns)
 {
 	uint8_t frame[14] = { 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 2 };

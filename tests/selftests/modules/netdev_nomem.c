@@ -26,7 +26,7 @@ MODULE_PARM_DESC(tries, "how often somebody wanted to make queues");
 
 static struct device *netdev_nomem_parent;
 static u64 netdev_nomem_mask;
-/* Who makes queues of the interface now */
+/* The task that makes queues of the interface now */
 static struct task_struct *netdev_nomem_maker;
 
 static int netdev_nomem_enter(struct kretprobe_instance *instance,

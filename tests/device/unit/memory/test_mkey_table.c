@@ -16,8 +16,8 @@ static void add(struct mkey_table *table, struct mkey *mkey)
 }
 
 /*
- * Whoever has many keys must not make the next one take long to find: the thread
- * of all NICs does nothing else meanwhile.
+ * A process with many keys must not make the next one take long to find. The
+ * thread of all NICs does nothing else meanwhile.
  */
 TEST(next_lap_with_many_keys)
 {
