@@ -18,7 +18,7 @@ MAKEFLAGS += --no-print-directory
 of_guests = $(shell bash -c '. scripts/lib/common.sh && $(1)')
 ARCHITECTURE := $(call of_guests,echo $$arch)
 KERNELS := $(call of_guests,of_arch kernels)
-# Of a kernel VERSION or VERSION-FLAVOUR
+# Parts of the name of a kernel, which is VERSION or VERSION-FLAVOUR, and its release
 version = $(firstword $(subst -, ,$(1)))
 flavour = $(patsubst $(version)%,%,$(1))
 release = $(notdir $(firstword $(wildcard \

@@ -132,11 +132,10 @@ forget_orphans() {
 	done
 }
 
-# in_sandbox [[--tree] DIR PLACE]... -- COMMAND [ARG...]: run COMMAND in the tree, with
-# each DIR of the host writable at PLACE, or, with --tree, read-only with what is
-# mounted below it; returns its status. COMMAND and all
-# that it starts live in a process namespace that ends with COMMAND or with
-# this shell, even if that is killed.
+# in_sandbox [[--tree] DIR PLACE]... -- COMMAND [ARG...]: run COMMAND in the tree, and
+# return its status. Each DIR of the host is writable at PLACE. With --tree it is
+# read-only, with what is mounted below it. COMMAND and all that it starts live in a
+# process namespace that ends with COMMAND or with this shell, even if that is killed.
 in_sandbox() {
 	local child status end=KILL
 	local enter=("${as_root[@]}" setpriv --pdeathsig KILL

@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 """
-A series of patches for another project's tree. The tree is not touched: the
-files that are changed are copied to a repository of their own, committed there
-step by step, and printed by git format-patch.
+A series of patches for another project's tree. The tree is not touched. The
+files that are changed are copied to a repository of their own, and committed
+there step by step. git format-patch prints the commits.
 
 A directory describes the series. It has a file for each patch, in the order of
-their names. After lines that begin with "# " come the subject, an empty line and the text. Lines that begin with "+ "
-follow. Each names files of this project, by patterns without directories in
-them, or a change of the tree, as NAME(). The file "cover" is the cover letter.
+their names. After lines that begin with "# " come the subject, an empty line and
+the text. Lines that begin with "+ " follow. Each names files of this project, by
+patterns without directories in them, or a change of the tree, as NAME(). The file
+"cover" is the cover letter.
 """
 
 import glob

@@ -35,9 +35,9 @@ def insert(text, name, anchor, where, new, count=1):
 
 def change(tree, name, changes):
     """
-    Apply changes to the file name. Each has an existing line, and the text to
-    insert before ("<") or after it (">"), once or several times; or a part of a
-    line and its replacement ("s").
+    Apply changes to the file name. A change has an existing line, and the text to
+    insert before ("<") or after it (">"), once or several times. Or it has a part
+    of a line and its replacement ("s").
     """
     path = os.path.join(tree, name)
     with open(path, encoding="utf-8") as file:

@@ -47,7 +47,7 @@ class Architecture:
         return "console=" + self["console"]
 
     def kernel_arguments(self, kvm):
-        """Of the kernel, beyond those that all have"""
+        """Arguments of the kernel, beyond those that all have"""
         more = [self.console_arguments(), self["append"]]
         if not kvm:
             rate = self["append-tcg"]

@@ -34,7 +34,7 @@ LATE = ",power_controller_present=off,pref64-reserve=128M"
 
 
 def mac(number, network=0):
-    """Of the NIC whose addresses end with this number, in one of the networks."""
+    """The address of the NIC with this number, in one of the networks."""
     return "52:54:00:77:%02x:%02x" % (network, number)
 
 
@@ -71,8 +71,8 @@ class Machine:
         self.state = None
         self.slots = 0
         # Linux numbers virtio devices in the order of buses, and calls the ports
-        # after their console's number. So that is 0 if this is in the first slot
-        # and no other is outside of one. QEMU loses ports of a console beyond 31.
+        # after their console's number. The number is 0 if this one is in the first
+        # slot and no other is outside of one. QEMU loses ports of a console beyond 31.
         self.ports = []
         for k in range(1 + consoles):
             self.ports += self.virtio("virtio-serial-pci,id=serial%d,max_ports=%d" %

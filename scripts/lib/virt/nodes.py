@@ -4,9 +4,9 @@
 A switch is a process of the device model, and has the NICs of all nodes that are
 linked to it. Of several hosts, each has its own nodes and switches only.
 
-Cables for commands join the first node with each other one: DOWN for commands
-that the first node runs there, UP for those that go the other way. The first node
-passes on what other nodes have for each other.
+Cables for commands join the first node with each other one. DOWN is for commands that
+the first node runs there, and UP for those that go the other way. The first node passes
+on what other nodes have for each other.
 """
 
 import argparse
@@ -78,8 +78,10 @@ def join(topology, guests):
 
 
 def names(topology, reach):
-    """A line for each node: its name, and a range of cables if it can be reached
-    directly, or its host if that is another one
+    """A line for each node
+
+    It has the name, and a range of cables if the node can be reached directly. It has the
+    node's host if that is another one.
     """
     found = []
     for node in topology.nodes:

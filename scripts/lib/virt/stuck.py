@@ -37,8 +37,9 @@ def tell(one, name, data):
 
 
 def processors(said, counter):
-    """Of what QEMU's monitor has said: a line for each processor. counter: how a line
-    with a program counter begins
+    """A line for each processor, of what QEMU's monitor has said
+
+    counter: how a line with a program counter begins
     """
     lines = []
     cpu = "?"

@@ -27,7 +27,7 @@ UNITS = {"bit": 1, "kbit": 10**3, "Mbit": 10**6, "Gbit": 10**9,
          "ns": 1, "us": 10**3, "ms": 10**6, "s": 10**9}
 MAX_RATE = 10**12
 MAX_DELAY = 60 * 10**9
-# Of a file that is no topology, no more is read or told than this.
+# No more than this is read or told of a file that is no topology.
 MAX_FILE = 1 << 20
 MAX_COMPLAINT = 200
 
@@ -37,8 +37,10 @@ class Wrong(Exception):
 
 
 class Link:
-    """Of a port of the switch to a node, or of one to another switch. name: of the
-    port; rules: those of wire faults, without the port.
+    """The link of a port of the switch, to a node or to another switch.
+
+    name: of the port
+    rules: those of wire faults, without the port
     """
 
     def __init__(self, name, switch, rules=()):

@@ -6,9 +6,9 @@ A guest that finds nothing to do in its initramfs says "saved" on its control po
 waits there for what it is to do (scripts/lib/guest/initramfs-init). QEMU keeps its state
 in a file. One that goes on from there finds its NICs by looking for them.
 
-Of each kind of guest there is a mark in DIRECTORY, which is locked while a state is
-saved, and has a byte for each failure. The state is beside it. Their names begin with
-that of the host's boot, because the rate of the guest's clock is measured once.
+Each kind of guest has a mark in DIRECTORY. The mark is locked while a state is saved,
+and has a byte for each failure. The state is beside it. Their names begin with that of
+the host's boot, because the rate of the guest's clock is measured once.
 """
 
 import fcntl

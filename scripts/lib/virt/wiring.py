@@ -2,9 +2,9 @@
 """Which device models one or two guests have, and what joins them.
 
 The first device model has the first guest's NICs, or, for a guest with rxe, a
-wire to it; and a wire to the peer. So whatever passes between the guests
+wire to it. It has a wire to the peer, too. Whatever passes between the guests
 passes through it, and its options --fault, --capture and --control hold for
-all of it. A peer with mynic has a device model of its own.
+all of that. A peer with mynic has a device model of its own.
 """
 
 import socket
