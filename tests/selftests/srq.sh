@@ -24,7 +24,6 @@ consumer() {
 }
 
 # The GID of an existing address disappears late, and comes back later
-
 ip address flush dev "$near" scope global
 wait_for no_gid "$near_rdma" "$near_ip"
 one_end "" "$near" 1
