@@ -160,8 +160,9 @@ class Shortening(Directory):
         with mock.patch.object(fuzz, "write", write), \
                 mock.patch.object(fuzz, "run", run), \
                 contextlib.redirect_stdout(io.StringIO()):
-            return set(fuzz.shorten(None, bundle, [(0, n) for n in range(20)],
-                                    fuzz.way(bundle, says)))
+            return set(fuzz.shorten(
+                None, bundle, [(0, n) for n in range(20)],
+                fuzz.in_one_guest(None, fuzz.way(bundle, says))))
 
     def test_mismatch(self):
         self.assertEqual(self.shortened(MISMATCH + "status 1\n"), self.NEEDED)
@@ -178,11 +179,78 @@ class Shortening(Directory):
     def test_crash(self):
         self.assertEqual(self.shortened("status 139\n"), self.NEEDED)
 
+    def test_otherwise_alone(self):
+        """The program that failed needs another one to fail so."""
+        says = MISMATCH.replace("line 3", "line 3 of a.0")
+        bundle = self.bundle("a", PROGRAM, PROGRAM)
+        bundle.steps = [(of, step) for of in range(2) for step in range(20)]
+        bundle.last = dict.fromkeys(bundle.steps, 0)
+        bundle.seeds, bundle.first = ["1", "2"], [0, 0]
+
+        def run(_, bundles):
+            return [says if {(0, 3), (1, 3)} <= set(one.steps) else
+                    says.replace("complete", "end") for one in bundles]
+
+        kept = mock.Mock()
+        with mock.patch.multiple(fuzz, write=lambda _, name, __, steps: (
+                dataclasses.replace(bundle, name=name, steps=steps), None),
+                                 run=run, keep=kept, add=mock.Mock()), \
+                contextlib.redirect_stdout(io.StringIO()):
+            fuzz.investigate(mock.Mock(), mock.Mock(
+                keep=False, first=False, add=None), bundle, says)
+        self.assertEqual(kept.call_args.args[1].steps, [(0, 3), (1, 3)])
+
     def test_not_shortened(self):
         bundle = self.bundle("a", PROGRAM)
         for says in ("status 124\n", "status 137\n", "status 125 of the guest\n",
                      ""):
             self.assertIsNone(fuzz.way(bundle, says))
+
+
+class Guests(Directory):
+    """What a guest shows after several programs is shown by one, which is shortened."""
+
+    NEEDED = {(0, 3), (0, 12)}
+
+    def shortest(self, way, other=None, together=False):
+        """What is left of five programs, of which the third one fails a guest in this
+        way, and all others in another one
+
+        together: only with the first
+        """
+        bundles = [self.bundle(str(number), PROGRAM) for number in range(5)]
+        for bundle in bundles:
+            bundle.steps = [(0, step) for step in range(20)]
+            bundle.seeds = [bundle.name]
+
+        def write(_, name, bundle, steps):
+            return dataclasses.replace(bundle, name=name, steps=steps), None
+
+        def look(_, some):
+            seeds = [seed for bundle in some for seed in bundle.seeds]
+            if "2" in seeds and ("0" in seeds or not together) and all(
+                    self.NEEDED <= set(bundle.steps) for bundle in some):
+                return None, [(way, "text")]
+            return None, [(other, "text")] if other else []
+
+        kept = mock.Mock()
+        with mock.patch.multiple(fuzz, write=write, run_and_look=look,
+                                 keep=kept), \
+                contextlib.redirect_stdout(io.StringIO()):
+            fuzz.investigate_guest(None, bundles, look(None, bundles)[1])
+        if not kept.called:
+            return None
+        bundle = kept.call_args.args[1]
+        self.assertEqual(bundle.seeds, ["2"])
+        return set(bundle.steps)
+
+    def test_all_ways(self):
+        for way in ("objects", fuzz.KERNEL, fuzz.DEATH):
+            for other in (None, "memory"):
+                self.assertEqual(self.shortest(way, other), self.NEEDED)
+
+    def test_only_together(self):
+        self.assertIsNone(self.shortest("objects", together=True))
 
 
 class Leaving(Directory):
@@ -194,7 +262,7 @@ class Leaving(Directory):
         self.answers = dict(ANSWERS)
         self.lab = fuzz.Lab(self.dir, "mynic", "7.3", [], None)
 
-    def run_in_guest(self, _, bundles, __):
+    def run_in_guest(self, _, bundles, __=False):
         """In place of a guest"""
         self.order = [bundle.name for bundle in bundles]
         return [self.answers.get(name, DONE) for name in self.order]
@@ -204,9 +272,9 @@ class Leaving(Directory):
         out = io.StringIO()
         with mock.patch.object(fuzz, "run", self.run_in_guest), \
                 contextlib.redirect_stdout(out):
-            whole = fuzz.run_all(self.lab, list(bundles), "some", fuzz.Tap(),
-                                 first)[1]
-        return whole, out.getvalue()
+            left = fuzz.run_all(self.lab, list(bundles), "some", fuzz.Tap(),
+                                first)[1]
+        return not left, out.getvalue()
 
     def test_nothing(self):
         whole, text = self.is_whole(self.bundle("a", "fill\n"))
@@ -266,6 +334,21 @@ class Leaving(Directory):
             with self.subTest((name, text)), \
                     mock.patch.dict(self.answers, {name: text}):
                 self.assertFalse(self.is_whole(self.bundle("a", "fill\n"))[0])
+
+    def test_death(self):
+        died = fuzz.NO_RESULT + "125\n" + fuzz.DEATH
+        self.assertTrue(self.dies(reports=died))
+        self.assertFalse(self.dies(reports="status 1 of the guest\n"))
+        self.lab.device = "rxe"
+        self.assertTrue(self.dies(a=died))
+        self.assertFalse(self.dies())
+
+    def dies(self, **answers):
+        """Whether the guest does"""
+        with mock.patch.object(fuzz, "run", self.run_in_guest), \
+                mock.patch.dict(self.answers, answers):
+            left = fuzz.run_and_look(self.lab, [self.bundle("a", PROGRAM)])[1]
+        return fuzz.DEATH in (way for way, _ in left)
 
     def test_not_after_failed_program(self):
         self.answers |= {"a": MISMATCH, "objects-left": "< mynic_0: pd 2\n"}
