@@ -45,5 +45,33 @@ class Tables(unittest.TestCase):
                  "ibv_alloc_dmah"})
 
 
+class Setters(unittest.TestCase):
+    """The last column of the table of ibv_wr_post(3)"""
+
+    PAGE = """
+| Operation | WR builder         | QP Type Supported | setters  |
+|-----------|--------------------|-------------------|----------|
+| BIND_MW   | ibv_wr_bind_mw()   | UC, RC, XRC_SEND  | NONE     |
+| RDMA_READ | ibv_wr_rdma_read() | RC, XRC_SEND      | DATA, QP |
+"""
+
+    def complaints(self, page):
+        """What is wrong with the descriptions if the page is this"""
+        with tempfile.TemporaryDirectory() as name:
+            pages = pathlib.Path(name) / coverage.MANUAL
+            pages.mkdir(parents=True)
+            (pages / "ibv_post_send.3").write_text("")
+            (pages / "ibv_wr_post.3.md").write_text(page)
+            return list(coverage.table_differences(pathlib.Path(name)))
+
+    def test_same(self):
+        self.assertEqual(self.complaints(self.PAGE), [])
+
+    def test_other(self):
+        for old, new in (("NONE    ", "DATA, QP"), ("DATA, QP", "NONE    ")):
+            page = self.PAGE.replace(old, new, 1)
+            self.assertEqual(len(self.complaints(page)), 1, page)
+
+
 if __name__ == "__main__":
     unittest.main()
