@@ -102,6 +102,13 @@ def errnos(top):
     return found
 
 
+def rereg_codes(top):
+    """What ibv_rereg_mr() returns, by its name: -1 and so on"""
+    names = _enum((top / HEADER).read_text(), "ibv_rereg_mr_err_code")
+    return {f"ibv_rereg_mr(3) {name}": -number
+            for number, name in enumerate(names, 1)}
+
+
 def table_of_opcodes(top):
     """Operations and the types of queue pairs that have them, by each page"""
     text = (top / MANUAL / "ibv_post_send.3").read_text()
@@ -128,8 +135,11 @@ def setters(top):
         r"^\| (\w+) +\| ibv_wr_\w+\(\) *\|[^|]*\| *([^|]*)\|", text, re.M)}
 
 
-def _described():
-    found = set(verbs.NAMED) | {f"opcode {op}" for op in verbs.OPERATION}
+def _described(top):
+    returned = {getattr(rule.otherwise, "code", None)
+                for rule in verbs.NAMED["ibv_rereg_mr"].rules}
+    found = {name for name, code in rereg_codes(top).items() if code in returned}
+    found |= set(verbs.NAMED) | {f"opcode {op}" for op in verbs.OPERATION}
     found |= {f"state {state}" for state in verbs.STATES}
     found |= {f"event {event.name}" for event in verbs.EVENTS}
     found |= {f"{verb.page} {_errno_name(rule.otherwise.errno)}"
@@ -140,7 +150,7 @@ def _described():
 
 def _wanted(top):
     wanted = functions(top) | provider_verbs(top) | builders(top)
-    wanted |= readers(top) | errnos(top)
+    wanted |= readers(top) | errnos(top) | set(rereg_codes(top))
     wanted |= {f"opcode {name}" for name in opcodes(top)}
     wanted |= {f"event {name}" for name in events(top)}
     return wanted | {f"state {name}" for name in states(top)}
@@ -165,7 +175,7 @@ def table_differences(top):
 
 def complaints(top):
     """What is wrong with the descriptions, a line each"""
-    wanted, described = _wanted(top), _described()
+    wanted, described = _wanted(top), _described(top)
     later = set(undescribed.UNDESCRIBED)
     lines = [f"{name} is neither described nor in undescribed.py"
              for name in sorted(wanted - described - later)]
@@ -179,7 +189,7 @@ def complaints(top):
 def summary(top):
     """How much is described"""
     wanted = _wanted(top)
-    return (f"{len(wanted & _described())} of {len(wanted)} functions, opcodes, "
+    return (f"{len(wanted & _described(top))} of {len(wanted)} functions, opcodes, "
             "errnos, states and events are described")
 
 

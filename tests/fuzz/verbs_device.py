@@ -280,6 +280,10 @@ DEVICE_ABSENT = {
     "event PKEY_CHANGE": "RoCE has one P_Key",
     "event SM_CHANGE": "RoCE has no subnet manager",
     "ibv_advise_mr(3) ENOMEM": "it depends on the memory of the host",
+    "ibv_rereg_mr(3) IBV_REREG_MR_ERR_DONT_FORK_NEW":
+        "the kernel would have to refuse madvise()",
+    "ibv_rereg_mr(3) IBV_REREG_MR_ERR_DO_FORK_OLD": "the same",
+    "ibv_rereg_mr(3) IBV_REREG_MR_ERR_CMD_AND_DO_FORK_NEW": "the same",
     "ibv_query_ece(3) EINVAL": "there is nothing to be invalid",
     "ibv_advise_mr(3) ENOSYS": "only old versions of libibverbs return it",
     "ibv_modify_qp_rate_limit(3) EOPNOTSUPP": "mynic has the verb",
