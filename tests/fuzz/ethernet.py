@@ -464,7 +464,8 @@ class Ethernet(Devices):
         if broken:
             self.call(verb, wq.name, word, broken=broken, bad=0)
             return False
-        if self.chance(0.1):
+        # There must be room for the second one
+        if self.chance(0.1) and len(wq.receives) + 1 < wq.max_wr:
             self.call(verb, wq.name, word, self.word(
                 {"id": 0, "over": "recv_sge"}), broken="num_sge", bad=1)
         elif self.chance(0.1) and verb == "ibv_post_wq_recv" and \
