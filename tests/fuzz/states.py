@@ -82,6 +82,14 @@ class States(Events):
             # If it went on before, there might be none
             self.model.events.append((qp, "SQ_DRAINED"))
             self.take_events()
+            if self.chance(0.4):
+                self.drain_again(qp)
+
+    def drain_again(self, qp):
+        """To SQD again. The event has to be asked for each time."""
+        self.modify(qp, "RTS")
+        self.modify(qp, "SQD")
+        self.take_async(qp.node, [])
 
     def some_optional(self, qp, state, names):
         """Some of the attributes that a transition may have"""
