@@ -59,7 +59,7 @@ static void send_frame(struct drv_pair *p, uint32_t len)
 	struct drv_wr wr = drv_send_wr(&p->a, len);
 
 	drv_post_send(p->a.qp, &wr);
-	drv_expect(p->a.cq, 0x77, IBV_WC_SUCCESS);
+	drv_expect(p->a.cq, DRV_WR_ID, IBV_WC_SUCCESS);
 }
 
 static void post_recv(struct drv_pair *p, uint64_t wr_id, uint32_t len)
@@ -128,7 +128,7 @@ TEST(eth_bad_lengths)
 		struct drv_wr wr = drv_send_wr(&p.a, len[i]);
 
 		drv_post_send(p.a.qp, &wr);
-		drv_expect(p.a.cq, 0x77, IBV_WC_LOC_LEN_ERR);
+		drv_expect(p.a.cq, DRV_WR_ID, IBV_WC_LOC_LEN_ERR);
 		CHECK_EQ(drv_query_qp(p.a.qp).qp_state, IBV_QPS_SQE);
 		CHECK_EQ(drv_set_state(p.a.qp, IBV_QPS_RTS), 0);
 	}
@@ -146,7 +146,7 @@ TEST(eth_gathered)
 	wr.sge[2] = drv_sge(p.a.mr, 25, 975);
 	post_recv(&p, 1, MTU + 18);
 	drv_post_send(p.a.qp, &wr);
-	drv_expect(p.a.cq, 0x77, IBV_WC_SUCCESS);
+	drv_expect(p.a.cq, DRV_WR_ID, IBV_WC_SUCCESS);
 	CHECK_EQ(drv_expect(p.b.recv_cq, 1, 0).byte_len, 1000);
 	CHECK_MEM(p.b.mr->ptr, p.a.mr->ptr, 1000);
 }

@@ -125,7 +125,7 @@ TEST(remote_access)
 
 	wr.rkey ^= 0x100;
 	drv_post_send(p.a.qp, &wr);
-	drv_expect(p.a.cq, 0x77, IBV_WC_REM_ACCESS_ERR);
+	drv_expect(p.a.cq, DRV_WR_ID, IBV_WC_REM_ACCESS_ERR);
 	expect(&p.b, "key qp=0x%x key=0x%x addr=0x%llx length=100 no such key",
 	       to, wr.rkey, (unsigned long long)wr.remote_addr);
 	expect(&p.b,
@@ -149,7 +149,7 @@ TEST(rights_and_bounds)
 
 	wr.remote_addr += p.b.mr->len - 50;
 	drv_post_send(p.a.qp, &wr);
-	drv_expect(p.a.cq, 0x77, IBV_WC_REM_ACCESS_ERR);
+	drv_expect(p.a.cq, DRV_WR_ID, IBV_WC_REM_ACCESS_ERR);
 	expect(&p.b,
 	       "key qp=0x%x key=0x%x addr=0x%llx length=100 out of the region",
 	       p.b.qp->number, wr.rkey, (unsigned long long)wr.remote_addr);
@@ -163,7 +163,7 @@ TEST(refused_atomic)
 
 	wr.rkey ^= 0x100;
 	drv_post_send(p.a.qp, &wr);
-	drv_expect(p.a.cq, 0x77, IBV_WC_REM_ACCESS_ERR);
+	drv_expect(p.a.cq, DRV_WR_ID, IBV_WC_REM_ACCESS_ERR);
 	expect(&p.b, "key qp=0x%x key=0x%x addr=0x%llx length=8 no such key",
 	       p.b.qp->number, wr.rkey, (unsigned long long)wr.remote_addr);
 	expect(&p.b,
@@ -185,7 +185,7 @@ TEST(key_without_a_range)
 		.selectivity = IBV_FLUSH_MR,
 	};
 	drv_post_send(p.a.qp, &wr);
-	drv_expect(p.a.cq, 0x77, IBV_WC_REM_ACCESS_ERR);
+	drv_expect(p.a.cq, DRV_WR_ID, IBV_WC_REM_ACCESS_ERR);
 	expect(&p.b, "key qp=0x%x key=0x%x addr=0x0 length=0 no such key",
 	       p.b.qp->number, wr.rkey);
 
@@ -210,7 +210,7 @@ TEST(key_without_a_range)
 	inv.imm = p.b.mr->key;
 	drv_post_recv(p.b.qp, 5, NULL, 0);
 	drv_post_send(p.a.qp, &inv);
-	drv_expect(p.a.cq, 0x77, IBV_WC_REM_ACCESS_ERR);
+	drv_expect(p.a.cq, DRV_WR_ID, IBV_WC_REM_ACCESS_ERR);
 	expect(&p.b, "key qp=0x%x key=0x%x addr=0x0 length=0 not allowed",
 	       p.b.qp->number, inv.imm);
 }
@@ -222,7 +222,7 @@ TEST(local_key)
 
 	wr.sge[0].lkey ^= 0x100;
 	drv_post_send(p.a.qp, &wr);
-	drv_expect(p.a.cq, 0x77, IBV_WC_LOC_PROT_ERR);
+	drv_expect(p.a.cq, DRV_WR_ID, IBV_WC_LOC_PROT_ERR);
 	expect(&p.a, "key qp=0x0 key=0x%x addr=0x%llx length=100 no such key",
 	       wr.sge[0].lkey, (unsigned long long)wr.sge[0].addr);
 	CHECK(strstr(all_lines(nic_of(&p.a)),
@@ -237,7 +237,7 @@ TEST(message_too_long)
 
 	drv_post_recv(p.b.qp, 5, &sge, 1);
 	drv_post_send(p.a.qp, &wr);
-	drv_expect(p.a.cq, 0x77, IBV_WC_REM_INV_REQ_ERR);
+	drv_expect(p.a.cq, DRV_WR_ID, IBV_WC_REM_INV_REQ_ERR);
 	CHECK(strstr(all_lines(nic_of(&p.b)),
 		     " LOC_LEN_ERR syndrome=RQ_LEN expected="));
 	CHECK(strstr(all_lines(nic_of(&p.b)),
@@ -252,7 +252,7 @@ TEST(packets_to_nobody)
 
 	drv_reset_qp(p.b.qp);
 	drv_post_send(p.a.qp, &wr);
-	drv_expect(p.a.cq, 0x77, IBV_WC_RETRY_EXC_ERR);
+	drv_expect(p.a.cq, DRV_WR_ID, IBV_WC_RETRY_EXC_ERR);
 	expect(&p.b,
 	       "drop qp=0x%x rx_drop_qp opcode=rc-rdma-write-only psn=0x%x",
 	       p.b.qp->number, psn);
@@ -275,9 +275,9 @@ TEST(flushed_sends_are_no_news)
 	for (unsigned int i = 0; i < 32; i++)
 		drv_write_wqe(p.a.qp, &wr);
 	drv_ring(p.a.qp);
-	drv_expect(p.a.cq, 0x77, IBV_WC_LOC_PROT_ERR);
+	drv_expect(p.a.cq, DRV_WR_ID, IBV_WC_LOC_PROT_ERR);
 	for (unsigned int i = 1; i < 32; i++)
-		drv_expect(p.a.cq, 0x77, IBV_WC_WR_FLUSH_ERR);
+		drv_expect(p.a.cq, DRV_WR_ID, IBV_WC_WR_FLUSH_ERR);
 	for (uint64_t i = 0; i < journal->num; i++)
 		errors += journal_at(journal, i)->kind == JOURNAL_SEND_ERROR;
 	CHECK_EQ(errors, 1);
@@ -440,7 +440,7 @@ static void check_requests(enum mynic_qp_type type,
 
 	for (unsigned int opcode = 0; opcode < 256; opcode++) {
 		struct drv_wr wr = {
-			.wr_id = 0x77,
+			.wr_id = DRV_WR_ID,
 			.opcode = opcode,
 			.flags = 1 << 20,
 		};
@@ -449,7 +449,7 @@ static void check_requests(enum mynic_qp_type type,
 		up(&p);
 		CHECK(nic_keep_journal(nic_of(&p.a), true));
 		drv_post_send(p.a.qp, &wr);
-		cqe = drv_expect(p.a.cq, 0x77, IBV_WC_LOC_QP_OP_ERR);
+		cqe = drv_expect(p.a.cq, DRV_WR_ID, IBV_WC_LOC_QP_OP_ERR);
 		for (uint64_t i = 0; i < journal->num; i++) {
 			struct journal_entry entry = *journal_at(journal, i);
 
@@ -507,7 +507,7 @@ TEST(traffic)
 	drv_post_recv(p.b.qp, 5, &sge, 1);
 	drv_post_send(p.a.qp, &wr);
 	drv_expect(p.b.recv_cq, 5, IBV_WC_SUCCESS);
-	drv_expect(p.a.cq, 0x77, IBV_WC_SUCCESS);
+	drv_expect(p.a.cq, DRV_WR_ID, IBV_WC_SUCCESS);
 	expect(&p.a, "doorbell qp=0x%x", p.a.qp->number);
 	expect_packet(&p.a, "sent", p.b.qp->number, psn, 100);
 	expect_packet(&p.b, "received", p.b.qp->number, psn, 100);
@@ -539,7 +539,7 @@ TEST(traffic_with_an_error)
 	nic_journal_traffic(nic_of(&p.a));
 	wr.rkey++;
 	drv_post_send(p.a.qp, &wr);
-	drv_expect(p.a.cq, 0x77, IBV_WC_REM_ACCESS_ERR);
+	drv_expect(p.a.cq, DRV_WR_ID, IBV_WC_REM_ACCESS_ERR);
 	expect(&p.a, "completion qp=0x%x cq=0x%x wr_id=0x77 REM_ACCESS_ERR",
 	       p.a.qp->number, p.a.cq->number);
 }

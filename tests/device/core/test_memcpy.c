@@ -23,7 +23,7 @@ static struct drv_pair copy_pair(uint8_t flags)
 static struct drv_wr copy_wr(struct drv_pair *p, uint32_t len)
 {
 	return (struct drv_wr){
-		.wr_id = 0x77,
+		.wr_id = DRV_WR_ID,
 		.opcode = IBV_WR_DRIVER1,
 		.flags = IBV_SEND_SIGNALED,
 		.num_sge = 1,
@@ -58,7 +58,7 @@ static void check_copy(struct drv_pair *p, uint32_t len)
 	drv_fill(p->a.mr->ptr, len, len);
 	clear_dst(p, len);
 	drv_post_send(p->a.qp, &wr);
-	cqe = drv_expect(p->a.cq, 0x77, IBV_WC_SUCCESS);
+	cqe = drv_expect(p->a.cq, DRV_WR_ID, IBV_WC_SUCCESS);
 	CHECK_EQ(cqe.opcode, IBV_WC_DRIVER1);
 	CHECK_EQ(cqe.byte_len, len);
 	CHECK_EQ(cqe.qp_num, p->a.qp->number);
@@ -97,7 +97,7 @@ TEST(memcpy_gathers)
 		len += n;
 	}
 	drv_post_send(p.a.qp, &wr);
-	drv_expect(p.a.cq, 0x77, IBV_WC_SUCCESS);
+	drv_expect(p.a.cq, DRV_WR_ID, IBV_WC_SUCCESS);
 	check_dst(&p, expected, len);
 }
 
@@ -116,7 +116,7 @@ TEST(memcpy_inline)
 		wr.inline_len = len;
 		clear_dst(&p, len);
 		drv_post_send(p.a.qp, &wr);
-		drv_expect(p.a.cq, 0x77, IBV_WC_SUCCESS);
+		drv_expect(p.a.cq, DRV_WR_ID, IBV_WC_SUCCESS);
 		check_dst(&p, data, len);
 	}
 }
@@ -170,7 +170,7 @@ TEST(memcpy_takes_turns)
 	drv_post_send(p.a.qp, &long_wr);
 	drv_post_send(other, &short_wr);
 	drv_expect(p.a.cq, 0x88, IBV_WC_SUCCESS);
-	drv_expect(p.a.cq, 0x77, IBV_WC_SUCCESS);
+	drv_expect(p.a.cq, DRV_WR_ID, IBV_WC_SUCCESS);
 }
 
 /* The request fails, the next one is flushed, and the QP can be used again */
@@ -220,7 +220,7 @@ TEST(memcpy_bad_keys)
 	wr = copy_wr(&p, 4096);
 	wr.sge[0] = drv_sge(ro, 0, 4096);
 	drv_post_send(p.a.qp, &wr);
-	drv_expect(p.a.cq, 0x77, IBV_WC_SUCCESS);
+	drv_expect(p.a.cq, DRV_WR_ID, IBV_WC_SUCCESS);
 }
 
 TEST(memcpy_bad_bounds)
@@ -233,7 +233,7 @@ TEST(memcpy_bad_bounds)
 	wr.remote_addr = p.a.mr->addr + DRV_PAIR_MEM - 8192;
 	memset(p.a.mr->ptr + DRV_PAIR_MEM - 8192, 0xee, 8192);
 	drv_post_send(p.a.qp, &wr);
-	drv_expect(p.a.cq, 0x77, IBV_WC_LOC_PROT_ERR);
+	drv_expect(p.a.cq, DRV_WR_ID, IBV_WC_LOC_PROT_ERR);
 	for (unsigned int i = 1; i <= 8192; i++)
 		CHECK_EQ(p.a.mr->ptr[DRV_PAIR_MEM - i], 0xee);
 	CHECK_EQ(drv_set_state(p.a.qp, IBV_QPS_RTS), MYNIC_AQ_OK);
@@ -296,7 +296,7 @@ TEST(memcpy_other_types)
 	struct drv_wr wr = copy_wr(&p, 64);
 
 	drv_post_send(p.a.qp, &wr);
-	CHECK_EQ(drv_expect(p.a.cq, 0x77, IBV_WC_LOC_QP_OP_ERR).vendor_err,
+	CHECK_EQ(drv_expect(p.a.cq, DRV_WR_ID, IBV_WC_LOC_QP_OP_ERR).vendor_err,
 		 MYNIC_SYN_BAD_OPCODE);
 }
 
@@ -365,11 +365,11 @@ TEST(memcpy_states)
 	drv_post_send(p.a.qp, &wr);
 	drv_expect_none(p.a.cq, SEC);
 	CHECK_EQ(drv_set_state(p.a.qp, IBV_QPS_RTS), MYNIC_AQ_OK);
-	drv_expect(p.a.cq, 0x77, IBV_WC_SUCCESS);
+	drv_expect(p.a.cq, DRV_WR_ID, IBV_WC_SUCCESS);
 
 	CHECK_EQ(drv_set_state(p.a.qp, IBV_QPS_ERR), MYNIC_AQ_OK);
 	drv_post_send(p.a.qp, &wr);
-	drv_expect(p.a.cq, 0x77, IBV_WC_WR_FLUSH_ERR);
+	drv_expect(p.a.cq, DRV_WR_ID, IBV_WC_WR_FLUSH_ERR);
 	drv_reset_qp(p.a.qp);
 	to_state(p.a.qp, IBV_QPS_RTS);
 	check_copy(&p, 5000);
@@ -390,7 +390,7 @@ TEST(memcpy_drains)
 	CHECK_EQ(drv_modify_qp(p.a.qp, &sqd), MYNIC_AQ_OK);
 	drv_expect_event(&p.a.d->event, MYNIC_EVENT_SQ_DRAINED, p.a.qp->number);
 	if (p.a.qp->rec->sq_ci)
-		drv_expect(p.a.cq, 0x77, IBV_WC_SUCCESS);
+		drv_expect(p.a.cq, DRV_WR_ID, IBV_WC_SUCCESS);
 	CHECK_EQ(drv_set_state(p.a.qp, IBV_QPS_RTS), MYNIC_AQ_OK);
 }
 
@@ -412,6 +412,6 @@ TEST(memcpy_qp_receives_nothing)
 	drv_connect_to(p.a.qp, 1, copier->number, &path, IBV_QPS_RTS);
 	wr.opcode = IBV_WR_SEND;
 	drv_post_send(p.a.qp, &wr);
-	drv_expect(p.a.cq, 0x77, IBV_WC_RETRY_EXC_ERR);
+	drv_expect(p.a.cq, DRV_WR_ID, IBV_WC_RETRY_EXC_ERR);
 	CHECK(drv_stat(p.b.d, MYNIC_STAT_RX_DROP_QP) > before);
 }

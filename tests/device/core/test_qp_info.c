@@ -127,7 +127,7 @@ TEST(in_error)
 
 	p.sim->filter = sim_drop_all;
 	drv_post_send(p.a.qp, &wr);
-	drv_expect(p.a.cq, 0x77, IBV_WC_RETRY_EXC_ERR);
+	drv_expect(p.a.cq, DRV_WR_ID, IBV_WC_RETRY_EXC_ERR);
 	info = info_of(&p.a);
 	CHECK_EQ(info.state, IBV_QPS_ERR);
 	CHECK(!info.connected);

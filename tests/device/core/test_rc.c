@@ -15,7 +15,7 @@ static void check_write(struct drv_pair *p, uint32_t len)
 	drv_fill(p->a.mr->ptr, len, len);
 	memset(p->b.mr->ptr, 0, len + 1);
 	drv_post_send(p->a.qp, &wr);
-	cqe = drv_expect(p->a.cq, 0x77, IBV_WC_SUCCESS);
+	cqe = drv_expect(p->a.cq, DRV_WR_ID, IBV_WC_SUCCESS);
 	CHECK_EQ(cqe.opcode, IBV_WC_RDMA_WRITE);
 	CHECK_MEM(p->b.mr->ptr, p->a.mr->ptr, len);
 	CHECK_EQ(p->b.mr->ptr[len], 0);
@@ -23,14 +23,13 @@ static void check_write(struct drv_pair *p, uint32_t len)
 
 static void check_read(struct drv_pair *p, uint32_t len)
 {
-	struct drv_wr wr = drv_pair_wr(p, IBV_WR_RDMA_WRITE, len);
+	struct drv_wr wr = drv_pair_wr(p, IBV_WR_RDMA_READ, len);
 	struct mynic_cqe cqe;
 
-	wr.opcode = IBV_WR_RDMA_READ;
 	drv_fill(p->b.mr->ptr, len, len + 1);
 	memset(p->a.mr->ptr, 0, len + 1);
 	drv_post_send(p->a.qp, &wr);
-	cqe = drv_expect(p->a.cq, 0x77, IBV_WC_SUCCESS);
+	cqe = drv_expect(p->a.cq, DRV_WR_ID, IBV_WC_SUCCESS);
 	CHECK_EQ(cqe.opcode, IBV_WC_RDMA_READ);
 	CHECK_EQ(cqe.byte_len, len);
 	CHECK_MEM(p->a.mr->ptr, p->b.mr->ptr, len);
@@ -39,10 +38,9 @@ static void check_read(struct drv_pair *p, uint32_t len)
 
 static void check_write_imm(struct drv_pair *p, uint32_t len)
 {
-	struct drv_wr wr = drv_pair_wr(p, IBV_WR_RDMA_WRITE, len);
+	struct drv_wr wr = drv_pair_wr(p, IBV_WR_RDMA_WRITE_WITH_IMM, len);
 	struct mynic_cqe cqe;
 
-	wr.opcode = IBV_WR_RDMA_WRITE_WITH_IMM;
 	wr.imm = 0x11223344 + len;
 	drv_fill(p->a.mr->ptr, len, len + 2);
 	memset(p->b.mr->ptr, 0, len);
@@ -54,17 +52,16 @@ static void check_write_imm(struct drv_pair *p, uint32_t len)
 	CHECK_EQ(cqe.imm_data, wr.imm);
 	CHECK(cqe.wc_flags & IBV_WC_WITH_IMM);
 	CHECK_MEM(p->b.mr->ptr, p->a.mr->ptr, len);
-	cqe = drv_expect(p->a.cq, 0x77, IBV_WC_SUCCESS);
+	cqe = drv_expect(p->a.cq, DRV_WR_ID, IBV_WC_SUCCESS);
 	CHECK_EQ(cqe.opcode, IBV_WC_RDMA_WRITE);
 }
 
 static void check_send_imm(struct drv_pair *p, uint32_t len)
 {
-	struct drv_wr wr = drv_pair_wr(p, IBV_WR_RDMA_WRITE, len);
+	struct drv_wr wr = drv_pair_wr(p, IBV_WR_SEND_WITH_IMM, len);
 	struct mynic_sge sge = drv_sge(p->b.mr, 64, len);
 	struct mynic_cqe cqe;
 
-	wr.opcode = IBV_WR_SEND_WITH_IMM;
 	wr.imm = 0x55667788 + len;
 	drv_post_recv(p->b.qp, 6, &sge, 1);
 	drv_post_send(p->a.qp, &wr);
@@ -74,7 +71,7 @@ static void check_send_imm(struct drv_pair *p, uint32_t len)
 	CHECK_EQ(cqe.imm_data, wr.imm);
 	CHECK(cqe.wc_flags & IBV_WC_WITH_IMM);
 	CHECK_MEM(p->b.mr->ptr + 64, p->a.mr->ptr, len);
-	drv_expect(p->a.cq, 0x77, IBV_WC_SUCCESS);
+	drv_expect(p->a.cq, DRV_WR_ID, IBV_WC_SUCCESS);
 }
 
 static void check_all_sizes(struct drv_pair *p, uint32_t mtu)
@@ -244,14 +241,13 @@ TEST(rc_read_scatters)
 	struct drv_wr wr;
 
 	drv_connect(p.a.qp, p.b.qp, &(struct drv_path){ .mtu = IBV_MTU_256 });
-	wr = drv_pair_wr(&p, IBV_WR_RDMA_WRITE, 0);
-	wr.opcode = IBV_WR_RDMA_READ;
+	wr = drv_pair_wr(&p, IBV_WR_RDMA_READ, 0);
 	wr.num_sge = 28;
 	for (unsigned int i = 0; i < 28; i++)
 		wr.sge[i] = drv_sge(p.a.mr, i * 1000, 333);
 	drv_fill(p.b.mr->ptr, 28 * 333, 2);
 	drv_post_send(p.a.qp, &wr);
-	CHECK_EQ(drv_expect(p.a.cq, 0x77, 0).byte_len, 28 * 333);
+	CHECK_EQ(drv_expect(p.a.cq, DRV_WR_ID, 0).byte_len, 28 * 333);
 	for (unsigned int i = 0; i < 28; i++)
 		CHECK_MEM(p.a.mr->ptr + i * 1000, p.b.mr->ptr + i * 333, 333);
 }
@@ -274,13 +270,13 @@ TEST(rc_inline)
 		wr.inline_data = data;
 		wr.inline_len = len;
 		drv_post_send(p.a.qp, &wr);
-		drv_expect(p.a.cq, 0x77, IBV_WC_SUCCESS);
+		drv_expect(p.a.cq, DRV_WR_ID, IBV_WC_SUCCESS);
 		CHECK_MEM(p.b.mr->ptr, data, len);
 		wr.opcode = IBV_WR_SEND;
 		drv_post_recv(p.b.qp, len, &sge, 1);
 		drv_post_send(p.a.qp, &wr);
 		drv_expect(p.b.recv_cq, len, IBV_WC_SUCCESS);
-		drv_expect(p.a.cq, 0x77, IBV_WC_SUCCESS);
+		drv_expect(p.a.cq, DRV_WR_ID, IBV_WC_SUCCESS);
 		CHECK_MEM(p.b.mr->ptr + 4096, data, len);
 	}
 }
@@ -312,7 +308,7 @@ TEST(rc_sig_all)
 	drv_connect(p.a.qp, p.b.qp, &(struct drv_path){ 0 });
 	wr.flags = 0;
 	drv_post_send(p.a.qp, &wr);
-	drv_expect(p.a.cq, 0x77, IBV_WC_SUCCESS);
+	drv_expect(p.a.cq, DRV_WR_ID, IBV_WC_SUCCESS);
 }
 
 TEST(rc_completions_in_order)
@@ -325,10 +321,9 @@ TEST(rc_completions_in_order)
 	struct mynic_sge sge = drv_sge(p.b.mr, 8192, 8);
 
 	for (uint64_t i = 0; i < 64; i++) {
-		struct drv_wr wr = drv_pair_wr(&p, IBV_WR_RDMA_WRITE, 8);
+		struct drv_wr wr = drv_pair_wr(&p, op[i % 4], 8);
 
 		wr.wr_id = i;
-		wr.opcode = op[i % 4];
 		if (wr.opcode == IBV_WR_SEND)
 			drv_post_recv(p.b.qp, i, &sge, 1);
 		drv_post_send(p.a.qp, &wr);
@@ -345,19 +340,18 @@ TEST(rc_fence)
 	struct drv_pair p = drv_rc_pair(NULL);
 
 	for (int i = 0; i < 20; i++) {
-		struct drv_wr rd = drv_pair_wr(&p, IBV_WR_RDMA_WRITE, 5000);
+		struct drv_wr rd = drv_pair_wr(&p, IBV_WR_RDMA_READ, 5000);
 		struct drv_wr wr = drv_pair_wr(&p, IBV_WR_RDMA_WRITE, 5000);
 
 		drv_fill(p.b.mr->ptr, 5000, i);
 		memset(p.a.mr->ptr, 0xee, 5000);
-		rd.opcode = IBV_WR_RDMA_READ;
 		/* sends what the read has brought, elsewhere */
 		wr.flags |= IBV_SEND_FENCE;
 		wr.remote_addr += 65536;
 		drv_write_wqe(p.a.qp, &rd);
 		drv_post_send(p.a.qp, &wr);
-		drv_expect(p.a.cq, 0x77, IBV_WC_SUCCESS);
-		drv_expect(p.a.cq, 0x77, IBV_WC_SUCCESS);
+		drv_expect(p.a.cq, DRV_WR_ID, IBV_WC_SUCCESS);
+		drv_expect(p.a.cq, DRV_WR_ID, IBV_WC_SUCCESS);
 		CHECK_MEM(p.b.mr->ptr + 65536, p.b.mr->ptr, 5000);
 	}
 }
@@ -366,15 +360,14 @@ static uint64_t atomic(struct drv_pair *p, enum ibv_wr_opcode op,
 		       uint64_t compare_add, uint64_t swap)
 {
 	uint64_t *result = (uint64_t *)p->a.mr->ptr;
-	struct drv_wr wr = drv_pair_wr(p, IBV_WR_RDMA_WRITE, 8);
+	struct drv_wr wr = drv_pair_wr(p, op, 8);
 	struct mynic_cqe cqe;
 
-	wr.opcode = op;
 	wr.compare_add = compare_add;
 	wr.swap = swap;
 	*result = 0x5555555555555555;
 	drv_post_send(p->a.qp, &wr);
-	cqe = drv_expect(p->a.cq, 0x77, IBV_WC_SUCCESS);
+	cqe = drv_expect(p->a.cq, DRV_WR_ID, IBV_WC_SUCCESS);
 	CHECK_EQ(cqe.byte_len, 8);
 	CHECK_EQ(cqe.opcode, op == IBV_WR_ATOMIC_CMP_AND_SWP ?
 				     IBV_WC_COMP_SWAP :
@@ -466,13 +459,13 @@ TEST(rc_two_gigabyte_limit)
 	/* 2^31 bytes are legal in length, but not within the region */
 	wr.sge[0].length = 1u << 31;
 	drv_post_send(p.a.qp, &wr);
-	drv_expect(p.a.cq, 0x77, IBV_WC_LOC_PROT_ERR);
+	drv_expect(p.a.cq, DRV_WR_ID, IBV_WC_LOC_PROT_ERR);
 	drv_reset_qp(p.a.qp);
 	drv_reset_qp(p.b.qp);
 	drv_connect(p.a.qp, p.b.qp, &(struct drv_path){ 0 });
 	wr.sge[0].length = (1u << 31) + 1;
 	drv_post_send(p.a.qp, &wr);
-	CHECK_EQ(drv_expect(p.a.cq, 0x77, IBV_WC_LOC_LEN_ERR).vendor_err,
+	CHECK_EQ(drv_expect(p.a.cq, DRV_WR_ID, IBV_WC_LOC_LEN_ERR).vendor_err,
 		 MYNIC_SYN_BAD_LEN);
 }
 
@@ -487,10 +480,10 @@ TEST(rc_comm_established_event)
 	drv_connect_to(p.a.qp, 1, p.b.qp->number, &(struct drv_path){ 0 },
 		       IBV_QPS_RTS);
 	drv_post_send(p.a.qp, &wr);
-	drv_expect(p.a.cq, 0x77, IBV_WC_SUCCESS);
+	drv_expect(p.a.cq, DRV_WR_ID, IBV_WC_SUCCESS);
 	drv_expect_event(&p.b.d->event, MYNIC_EVENT_COMM_EST, p.b.qp->number);
 	drv_post_send(p.a.qp, &wr);
-	drv_expect(p.a.cq, 0x77, IBV_WC_SUCCESS);
+	drv_expect(p.a.cq, DRV_WR_ID, IBV_WC_SUCCESS);
 	CHECK(!drv_eq_poll(&p.b.d->event, &(struct mynic_eqe){ 0 }));
 }
 

@@ -100,7 +100,7 @@ static uint64_t duration(struct drv_pair *p, enum ibv_wr_opcode opcode,
 	uint64_t start = p->sim->now;
 
 	drv_post_send(p->a.qp, &wr);
-	drv_expect(p->a.cq, 0x77, IBV_WC_SUCCESS);
+	drv_expect(p->a.cq, DRV_WR_ID, IBV_WC_SUCCESS);
 	return p->sim->now - start;
 }
 
@@ -316,7 +316,7 @@ static uint64_t other_qps_time(bool congested)
 	}
 	start = p.sim->now - start;
 	CHECK(start > 0);
-	drv_expect(p.a.cq, 0x77, IBV_WC_SUCCESS);
+	drv_expect(p.a.cq, DRV_WR_ID, IBV_WC_SUCCESS);
 	CHECK_EQ(drv_stat(p.a.d, MYNIC_STAT_RATE_LIMITED) > 0, congested);
 	return start;
 }
@@ -347,7 +347,7 @@ TEST(requests_and_responses_take_turns)
 	drv_post_send(p.b.qp, &read);
 	drv_post_send(p.b.qp, &read);
 	drv_post_send(p.a.qp, &wr);
-	drv_expect(p.a.cq, 0x77, IBV_WC_SUCCESS);
+	drv_expect(p.a.cq, DRV_WR_ID, IBV_WC_SUCCESS);
 	/* the reads are 16 times as long */
 	CHECK(!drv_poll(p.b.cq, &cqe));
 	drv_expect(p.b.cq, 2, IBV_WC_SUCCESS);
@@ -395,7 +395,7 @@ TEST(sqd_while_paced)
 	sim_run(p.sim, USEC);
 	CHECK_EQ(drv_set_state(p.a.qp, IBV_QPS_SQD), 0);
 	CHECK_EQ(drv_query_qp(p.a.qp).sq_drained_event, 1);
-	drv_expect(p.a.cq, 0x77, IBV_WC_SUCCESS);
+	drv_expect(p.a.cq, DRV_WR_ID, IBV_WC_SUCCESS);
 	CHECK_EQ(drv_query_qp(p.a.qp).sq_drained_event, 0);
 }
 

@@ -39,7 +39,7 @@ static void check_local_error(struct drv_pair *p, enum ibv_wc_status status,
 	next.wr_id = 0x88;
 	next.flags = 0;
 	drv_post_send(p->a.qp, &next);
-	cqe = drv_expect(p->a.cq, 0x77, status);
+	cqe = drv_expect(p->a.cq, DRV_WR_ID, status);
 	CHECK_EQ(cqe.vendor_err, syndrome);
 	CHECK_EQ(cqe.qp_num, p->a.qp->number);
 	drv_expect(p->a.cq, 0x88, IBV_WC_WR_FLUSH_ERR);
@@ -156,11 +156,11 @@ TEST(wqe_smallest_stride)
 	wr.sge[1] = drv_sge(p.a.mr, 500, 100);
 	drv_post_recv(p.b.qp, 1, &sge, 1);
 	drv_post_send(p.a.qp, &wr);
-	drv_expect(p.a.cq, 0x77, IBV_WC_SUCCESS);
+	drv_expect(p.a.cq, DRV_WR_ID, IBV_WC_SUCCESS);
 	/* an atomic fits exactly */
 	wr = drv_pair_wr(&p, IBV_WR_ATOMIC_FETCH_AND_ADD, 8);
 	drv_post_send(p.a.qp, &wr);
-	drv_expect(p.a.cq, 0x77, IBV_WC_SUCCESS);
+	drv_expect(p.a.cq, DRV_WR_ID, IBV_WC_SUCCESS);
 	check_bad_len(&p, IBV_WR_SEND, 0, 3, OP_ERR);
 	check_bad_len(&p, IBV_WR_SEND, IBV_SEND_INLINE, 33, OP_ERR);
 }
@@ -185,7 +185,7 @@ TEST(wqe_bad_receive)
 		SIM_WAIT(p.sim, drv_poll(p.b.recv_cq, &cqe));
 		CHECK_EQ(cqe.wr_id, 5);
 		CHECK_EQ(cqe.status, IBV_WC_LOC_QP_OP_ERR);
-		drv_expect(p.a.cq, 0x77, IBV_WC_REM_OP_ERR);
+		drv_expect(p.a.cq, DRV_WR_ID, IBV_WC_REM_OP_ERR);
 		CHECK_EQ(drv_stat(p.b.d, MYNIC_STAT_BAD_WQE), i + 1);
 		drv_reconnect(&p);
 	}
@@ -204,8 +204,9 @@ TEST(rc_message_longer_than_receive)
 	CHECK_EQ(drv_expect(p.b.recv_cq, 5, IBV_WC_LOC_LEN_ERR).vendor_err,
 		 MYNIC_SYN_RQ_LEN);
 	drv_expect(p.b.recv_cq, 6, IBV_WC_WR_FLUSH_ERR);
-	CHECK_EQ(drv_expect(p.a.cq, 0x77, IBV_WC_REM_INV_REQ_ERR).vendor_err,
-		 MYNIC_SYN_REMOTE_INVALID);
+	CHECK_EQ(
+		drv_expect(p.a.cq, DRV_WR_ID, IBV_WC_REM_INV_REQ_ERR).vendor_err,
+		MYNIC_SYN_REMOTE_INVALID);
 	CHECK_EQ(p.b.mr->ptr[2999], 0x42);
 	CHECK_EQ(drv_query_qp(p.b.qp).qp_state, IBV_QPS_ERR);
 	CHECK_EQ(drv_query_qp(p.a.qp).qp_state, IBV_QPS_ERR);
@@ -219,8 +220,9 @@ TEST(rc_remote_access_error)
 	wr.rkey ^= 0x100;
 	drv_post_recv(p.b.qp, 5, NULL, 0);
 	drv_post_send(p.a.qp, &wr);
-	CHECK_EQ(drv_expect(p.a.cq, 0x77, IBV_WC_REM_ACCESS_ERR).vendor_err,
-		 MYNIC_SYN_REMOTE_ACCESS);
+	CHECK_EQ(
+		drv_expect(p.a.cq, DRV_WR_ID, IBV_WC_REM_ACCESS_ERR).vendor_err,
+		MYNIC_SYN_REMOTE_ACCESS);
 	drv_expect_event(&p.b.d->event, MYNIC_EVENT_QP_ACCESS_ERROR,
 			 p.b.qp->number);
 	drv_expect(p.b.recv_cq, 5, IBV_WC_WR_FLUSH_ERR);
@@ -235,7 +237,7 @@ TEST(rc_atomic_not_aligned)
 
 	wr.remote_addr += 4;
 	drv_post_send(p.a.qp, &wr);
-	drv_expect(p.a.cq, 0x77, IBV_WC_REM_INV_REQ_ERR);
+	drv_expect(p.a.cq, DRV_WR_ID, IBV_WC_REM_INV_REQ_ERR);
 }
 
 TEST(rc_read_without_local_write)
@@ -247,7 +249,7 @@ TEST(rc_read_without_local_write)
 	wr.sge[0] = drv_sge(mr, 0, 100);
 	drv_fill(p.b.mr->ptr, 100, 1);
 	drv_post_send(p.a.qp, &wr);
-	drv_expect(p.a.cq, 0x77, IBV_WC_LOC_PROT_ERR);
+	drv_expect(p.a.cq, DRV_WR_ID, IBV_WC_LOC_PROT_ERR);
 	CHECK_EQ(mr->ptr[5], 0);
 }
 
@@ -280,7 +282,7 @@ TEST(rc_retries_are_exhausted)
 
 	p.sim->filter = sim_drop_all;
 	drv_post_send(p.a.qp, &wr);
-	CHECK_EQ(drv_expect(p.a.cq, 0x77, IBV_WC_RETRY_EXC_ERR).vendor_err,
+	CHECK_EQ(drv_expect(p.a.cq, DRV_WR_ID, IBV_WC_RETRY_EXC_ERR).vendor_err,
 		 MYNIC_SYN_RETRY);
 	CHECK(p.sim->now - begin >= 4 * timeout);
 	CHECK(p.sim->now - begin <= 16 * timeout);
@@ -333,7 +335,7 @@ TEST(rc_rnr_is_waited_for)
 	CHECK(drv_stat(p.b.d, MYNIC_STAT_TX_NAK_RNR) > 0);
 	drv_post_recv(p.b.qp, 5, &sge, 1);
 	drv_expect(p.b.recv_cq, 5, IBV_WC_SUCCESS);
-	drv_expect(p.a.cq, 0x77, IBV_WC_SUCCESS);
+	drv_expect(p.a.cq, DRV_WR_ID, IBV_WC_SUCCESS);
 	drv_send_recv(&p.a, &p.b, 5000);
 }
 
@@ -343,7 +345,8 @@ TEST(rc_rnr_retries_are_exhausted)
 	struct drv_wr wr = drv_pair_wr(&p, IBV_WR_SEND, 8);
 
 	drv_post_send(p.a.qp, &wr);
-	CHECK_EQ(drv_expect(p.a.cq, 0x77, IBV_WC_RNR_RETRY_EXC_ERR).vendor_err,
+	CHECK_EQ(drv_expect(p.a.cq, DRV_WR_ID, IBV_WC_RNR_RETRY_EXC_ERR)
+			 .vendor_err,
 		 MYNIC_SYN_RNR_RETRY);
 	CHECK_EQ(drv_stat(p.a.d, MYNIC_STAT_RNR_RETRY_EXCEEDED), 1);
 	CHECK_EQ(drv_stat(p.a.d, MYNIC_STAT_RX_NAK_RNR), 3);
@@ -356,7 +359,7 @@ TEST(rc_no_retry_at_all)
 	struct drv_wr wr = drv_pair_wr(&p, IBV_WR_SEND, 8);
 
 	drv_post_send(p.a.qp, &wr);
-	drv_expect(p.a.cq, 0x77, IBV_WC_RNR_RETRY_EXC_ERR);
+	drv_expect(p.a.cq, DRV_WR_ID, IBV_WC_RNR_RETRY_EXC_ERR);
 }
 
 /* Drop only the packet with number filter_arg */
@@ -496,7 +499,7 @@ TEST(rc_atomic_is_replayed)
 	p.sim->filter = drop_nth;
 	p.sim->filter_arg = &left;
 	drv_post_send(p.a.qp, &wr);
-	drv_expect(p.a.cq, 0x77, IBV_WC_SUCCESS);
+	drv_expect(p.a.cq, DRV_WR_ID, IBV_WC_SUCCESS);
 	CHECK_EQ(*word, 11);
 	CHECK_EQ(*(uint64_t *)p.a.mr->ptr, 10);
 	CHECK_EQ(drv_stat(p.b.d, MYNIC_STAT_DUPLICATE), 1);
@@ -514,7 +517,7 @@ TEST(rc_send_is_delivered_once)
 	drv_post_recv(p.b.qp, 1, &sge, 1);
 	drv_post_recv(p.b.qp, 2, &sge, 1);
 	drv_post_send(p.a.qp, &wr);
-	drv_expect(p.a.cq, 0x77, IBV_WC_SUCCESS);
+	drv_expect(p.a.cq, DRV_WR_ID, IBV_WC_SUCCESS);
 	drv_expect(p.b.recv_cq, 1, IBV_WC_SUCCESS);
 	drv_expect_none(p.b.recv_cq, SEC);
 }
@@ -530,7 +533,7 @@ TEST(rc_gap_brings_a_nak)
 	p.sim->filter_arg = &left;
 	drv_fill(p.a.mr->ptr, 10240, 1);
 	drv_post_send(p.a.qp, &wr);
-	drv_expect(p.a.cq, 0x77, IBV_WC_SUCCESS);
+	drv_expect(p.a.cq, DRV_WR_ID, IBV_WC_SUCCESS);
 	CHECK_MEM(p.b.mr->ptr, p.a.mr->ptr, 10240);
 	CHECK_EQ(drv_stat(p.b.d, MYNIC_STAT_TX_NAK_SEQ), 1);
 	CHECK_EQ(drv_stat(p.a.d, MYNIC_STAT_RX_NAK_SEQ), 1);

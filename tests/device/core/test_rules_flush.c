@@ -486,7 +486,7 @@ TEST(flush_takes_long_and_holds_back)
 static struct drv_wr remote_wr(struct drv_pair *p, enum ibv_wr_opcode opcode)
 {
 	return (struct drv_wr){
-		.wr_id = 0x77,
+		.wr_id = DRV_WR_ID,
 		.opcode = opcode,
 		.flags = IBV_SEND_SIGNALED,
 		.remote_addr = p->b.mr->addr,
@@ -637,7 +637,7 @@ TEST(flush_reset_while_it_waits)
 		SIM_WAIT(p.sim, f.n->persisting);
 		CHECK_EQ(f.n->persisted, 9);
 		sim_persisted(f.n);
-		drv_expect(p.a.cq, 0x77, IBV_WC_SUCCESS);
+		drv_expect(p.a.cq, DRV_WR_ID, IBV_WC_SUCCESS);
 	}
 }
 
@@ -731,7 +731,7 @@ TEST(duplicate_flush)
 
 static void expect_ok(struct drv_pair *p, enum ibv_wc_opcode opcode)
 {
-	struct mynic_cqe cqe = drv_expect(p->a.cq, 0x77, IBV_WC_SUCCESS);
+	struct mynic_cqe cqe = drv_expect(p->a.cq, DRV_WR_ID, IBV_WC_SUCCESS);
 
 	CHECK_EQ(cqe.opcode, opcode);
 }
@@ -785,7 +785,7 @@ TEST(atomic_write_request_bad)
 		wr.inline_data = p.a.mr->ptr;
 		wr.inline_len = bad[i].len;
 		drv_post_send(p.a.qp, &wr);
-		cqe = drv_expect(p.a.cq, 0x77, bad[i].status);
+		cqe = drv_expect(p.a.cq, DRV_WR_ID, bad[i].status);
 		CHECK_EQ(cqe.vendor_err, MYNIC_SYN_BAD_LEN);
 		CHECK_EQ(drv_stat(p.a.d, MYNIC_STAT_BAD_WQE), 1);
 	}
@@ -813,7 +813,7 @@ TEST(flush_request)
 	/* Memory that cannot be made persistent */
 	p.b.d->n->persist_err = -EIO;
 	drv_post_send(p.a.qp, &wr);
-	drv_expect(p.a.cq, 0x77, IBV_WC_REM_OP_ERR);
+	drv_expect(p.a.cq, DRV_WR_ID, IBV_WC_REM_OP_ERR);
 }
 
 TEST(flush_request_bad)
@@ -865,7 +865,7 @@ TEST(flush_request_bad)
 		wr.num_sge = bad[i].num_sge;
 		wr.flush = bad[i].flush;
 		drv_post_send(p.a.qp, &wr);
-		cqe = drv_expect(p.a.cq, 0x77, bad[i].status);
+		cqe = drv_expect(p.a.cq, DRV_WR_ID, bad[i].status);
 		CHECK_EQ(cqe.vendor_err, bad[i].syndrome);
 		CHECK_EQ(drv_stat(p.a.d, MYNIC_STAT_BAD_WQE), 1);
 	}

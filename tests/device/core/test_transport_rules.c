@@ -88,7 +88,7 @@ TEST(read_goes_on_where_it_stopped)
 	log->arg = 4;
 	drv_fill(p.b.mr->ptr, 10 * MTU, 1);
 	drv_post_send(p.a.qp, &wr);
-	drv_expect(p.a.cq, 0x77, IBV_WC_SUCCESS);
+	drv_expect(p.a.cq, DRV_WR_ID, IBV_WC_SUCCESS);
 	CHECK_MEM(p.a.mr->ptr, p.b.mr->ptr, 10 * MTU);
 	CHECK_EQ(count(log, 0, OPCODE_READ), 2);
 	again = find(log, 0, OPCODE_READ, 1);
@@ -118,7 +118,7 @@ TEST(ack_of_a_later_request_is_an_implied_nak)
 	wr.opcode = IBV_WR_RDMA_WRITE;
 	wr.wr_id = 2;
 	drv_post_send(p.a.qp, &wr);
-	drv_expect(p.a.cq, 0x77, IBV_WC_SUCCESS);
+	drv_expect(p.a.cq, DRV_WR_ID, IBV_WC_SUCCESS);
 	drv_expect(p.a.cq, 2, IBV_WC_SUCCESS);
 	CHECK_EQ(count(log, 0, OPCODE_READ), 2);
 	CHECK_EQ(drv_stat(p.a.d, MYNIC_STAT_TIMEOUT), 0);
@@ -134,7 +134,7 @@ TEST(acks_are_coalesced)
 		drv_write_wqe(p.a.qp, &wr);
 	drv_ring(p.a.qp);
 	for (int i = 0; i < 32; i++)
-		drv_expect(p.a.cq, 0x77, IBV_WC_SUCCESS);
+		drv_expect(p.a.cq, DRV_WR_ID, IBV_WC_SUCCESS);
 	CHECK_EQ(count(log, 0, OPCODE_WRITE), 32);
 	CHECK(count(log, 1, OPCODE_ACK) < 8);
 	/* the last one is for all; MSN counts messages, and there are no credits */
@@ -166,7 +166,7 @@ TEST(unacknowledged_packets_are_bounded)
 		asked |= log->entry[i].hdr.ack_req;
 	CHECK(asked);
 	log->drop = NULL;
-	drv_expect(p.a.cq, 0x77, IBV_WC_SUCCESS);
+	drv_expect(p.a.cq, DRV_WR_ID, IBV_WC_SUCCESS);
 }
 
 /* Copy a packet of a, to be sent to b by the test */
@@ -197,7 +197,7 @@ static struct packet read_in_part(struct drv_pair *p)
 	struct packet again;
 
 	drv_post_send(p->a.qp, &wr);
-	drv_expect(p->a.cq, 0x77, IBV_WC_SUCCESS);
+	drv_expect(p->a.cq, DRV_WR_ID, IBV_WC_SUCCESS);
 	again = copy_of(p, find(log, 0, OPCODE_READ, 0));
 	again.roce.psn++;
 	again.roce.dma_len = LONG_READ;
@@ -215,7 +215,7 @@ static struct packet read_in_part(struct drv_pair *p)
 
 static void read_arrives(struct drv_pair *p)
 {
-	drv_expect(p->a.cq, 0x77, IBV_WC_SUCCESS);
+	drv_expect(p->a.cq, DRV_WR_ID, IBV_WC_SUCCESS);
 	CHECK_MEM(p->a.mr->ptr, p->b.mr->ptr, LONG_READ);
 	CHECK_EQ(drv_stat(p->a.d, MYNIC_STAT_TIMEOUT), 0);
 	drv_send_recv(&p->a, &p->b, 5000);
@@ -294,7 +294,7 @@ TEST(key_destroyed_while_a_read_is_answered)
 	CHECK_EQ(drv_number_cmd(p.b.d, MYNIC_CMD_DESTROY_MKEY,
 				p.b.mr->key >> 8),
 		 0);
-	drv_expect(p.a.cq, 0x77, IBV_WC_REM_ACCESS_ERR);
+	drv_expect(p.a.cq, DRV_WR_ID, IBV_WC_REM_ACCESS_ERR);
 	drv_expect_event(&p.b.d->event, MYNIC_EVENT_QP_ACCESS_ERROR,
 			 p.b.qp->number);
 }
@@ -342,7 +342,7 @@ TEST(read_limit_is_raised)
 	sim_settle(p.sim);
 	CHECK_EQ(p.b.d->n->sent, LONG_PACKETS + 1);
 	CHECK_EQ(drv_stat(p.b.d, MYNIC_STAT_TX_NAK_INVALID), 0);
-	drv_expect(p.a.cq, 0x77, IBV_WC_SUCCESS);
+	drv_expect(p.a.cq, DRV_WR_ID, IBV_WC_SUCCESS);
 	CHECK_MEM(p.a.mr->ptr, p.b.mr->ptr, LONG_READ);
 }
 
@@ -372,7 +372,7 @@ TEST(reads_beyond_what_the_responder_allows)
 	struct packet pkt;
 
 	drv_post_send(p.a.qp, &wr);
-	drv_expect(p.a.cq, 0x77, IBV_WC_SUCCESS);
+	drv_expect(p.a.cq, DRV_WR_ID, IBV_WC_SUCCESS);
 	pkt = copy_of(&p, find(log, 0, OPCODE_READ, 0));
 	for (int i = 0; i < 3; i++) {
 		pkt.roce.psn++;
@@ -456,7 +456,7 @@ TEST(retry_counter_is_filled_again)
 	log->drop = drop_most;
 	for (int i = 0; i < 10; i++) {
 		drv_post_send(p.a.qp, &wr);
-		drv_expect(p.a.cq, 0x77, IBV_WC_SUCCESS);
+		drv_expect(p.a.cq, DRV_WR_ID, IBV_WC_SUCCESS);
 	}
 	CHECK_EQ(drv_stat(p.a.d, MYNIC_STAT_TIMEOUT), 30);
 }
@@ -480,7 +480,7 @@ TEST(sqd_finishes_what_has_begun)
 	drv_post_send(p.a.qp, &wr);
 	nic_run(p.a.d->n->nic);
 	CHECK_EQ(drv_modify_qp(p.a.qp, &attr), 0);
-	drv_expect(p.a.cq, 0x77, IBV_WC_SUCCESS);
+	drv_expect(p.a.cq, DRV_WR_ID, IBV_WC_SUCCESS);
 	CHECK_MEM(p.b.mr->ptr, p.a.mr->ptr, 400000);
 	drv_expect_event(&p.a.d->event, MYNIC_EVENT_SQ_DRAINED, p.a.qp->number);
 	CHECK_EQ(drv_query_qp(p.a.qp).sq_drained_event, 0);
@@ -505,7 +505,7 @@ TEST(access_that_the_qp_does_not_allow)
 		struct drv_wr wr = drv_pair_wr(&p, opcodes[i], 8);
 
 		drv_post_send(p.a.qp, &wr);
-		drv_expect(p.a.cq, 0x77, IBV_WC_REM_INV_REQ_ERR);
+		drv_expect(p.a.cq, DRV_WR_ID, IBV_WC_REM_INV_REQ_ERR);
 		drv_expect_event(&p.b.d->event, MYNIC_EVENT_QP_REQ_ERROR,
 				 p.b.qp->number);
 		CHECK_EQ(drv_query_qp(p.b.qp).qp_state, IBV_QPS_ERR);
@@ -555,7 +555,7 @@ TEST(ghost_acks)
 	};
 
 	drv_post_send(p.a.qp, &wr);
-	drv_expect(p.a.cq, 0x77, IBV_WC_SUCCESS);
+	drv_expect(p.a.cq, DRV_WR_ID, IBV_WC_SUCCESS);
 	ack.roce = find(log, 1, OPCODE_ACK, 0)->hdr;
 	memcpy(ack.dmac, nic_mac(p.a.d->n->nic), 6);
 	log->drop = drop_all_of_b;
@@ -573,7 +573,7 @@ TEST(ghost_acks)
 		}
 	}
 	log->drop = NULL;
-	drv_expect(p.a.cq, 0x77, IBV_WC_SUCCESS);
+	drv_expect(p.a.cq, DRV_WR_ID, IBV_WC_SUCCESS);
 	CHECK_EQ(drv_query_qp(p.a.qp).qp_state, IBV_QPS_RTS);
 }
 
@@ -610,7 +610,7 @@ static void huge(enum ibv_wr_opcode opcode)
 	wr.wr_id = 2;
 	wr.sge[0].length = 100;
 	drv_post_send(p.a.qp, &wr);
-	drv_expect(p.a.cq, 0x77, IBV_WC_SUCCESS);
+	drv_expect(p.a.cq, DRV_WR_ID, IBV_WC_SUCCESS);
 	drv_expect(p.a.cq, 2, IBV_WC_SUCCESS);
 	CHECK_EQ(drv_query_qp(p.a.qp).sq_psn, (0xfffff0 + 0x800001) & 0xffffff);
 }
@@ -664,10 +664,11 @@ TEST(remote_memory_that_is_not_there)
 		wr.rkey = mr.key;
 		wr.remote_addr = mr.addr;
 		drv_post_send(p.a.qp, &wr);
-		drv_expect(p.a.cq, 0x77, IBV_WC_SUCCESS);
+		drv_expect(p.a.cq, DRV_WR_ID, IBV_WC_SUCCESS);
 		wr.remote_addr += 4096;
 		drv_post_send(p.a.qp, &wr);
-		CHECK_EQ(drv_expect(p.a.cq, 0x77, IBV_WC_REM_OP_ERR).vendor_err,
+		CHECK_EQ(drv_expect(p.a.cq, DRV_WR_ID, IBV_WC_REM_OP_ERR)
+				 .vendor_err,
 			 MYNIC_SYN_REMOTE_OP);
 		drv_expect_event(&p.b.d->event, MYNIC_EVENT_QP_FATAL,
 				 p.b.qp->number);
@@ -692,9 +693,9 @@ TEST(local_memory_that_is_not_there)
 		wr.sge[0].lkey = mr.key;
 		drv_post_recv(p.b.qp, 3, &wr.sge[0], 0);
 		drv_post_send(p.a.qp, &wr);
-		CHECK_EQ(
-			drv_expect(p.a.cq, 0x77, IBV_WC_LOC_PROT_ERR).vendor_err,
-			MYNIC_SYN_DMA);
+		CHECK_EQ(drv_expect(p.a.cq, DRV_WR_ID, IBV_WC_LOC_PROT_ERR)
+				 .vendor_err,
+			 MYNIC_SYN_DMA);
 	}
 }
 
@@ -710,7 +711,7 @@ TEST(source_gid_that_is_gone)
 		CHECK_EQ(drv_admin(p.a.d, &cmd, NULL), 0);
 	}
 	drv_post_send(p.a.qp, &wr);
-	CHECK_EQ(drv_expect(p.a.cq, 0x77, IBV_WC_LOC_QP_OP_ERR).vendor_err,
+	CHECK_EQ(drv_expect(p.a.cq, DRV_WR_ID, IBV_WC_LOC_QP_OP_ERR).vendor_err,
 		 MYNIC_SYN_BAD_GID);
 }
 
@@ -727,7 +728,7 @@ TEST(reads_where_none_are_allowed)
 	CHECK_EQ(drv_modify_qp(p.a.qp, &attr), 0);
 	CHECK_EQ(drv_set_state(p.a.qp, IBV_QPS_RTS), 0);
 	drv_post_send(p.a.qp, &wr);
-	CHECK_EQ(drv_expect(p.a.cq, 0x77, IBV_WC_LOC_QP_OP_ERR).vendor_err,
+	CHECK_EQ(drv_expect(p.a.cq, DRV_WR_ID, IBV_WC_LOC_QP_OP_ERR).vendor_err,
 		 MYNIC_SYN_BAD_OPCODE);
 }
 
@@ -742,7 +743,7 @@ TEST(rnr_that_is_over_before_it_is_told)
 	wr.num_sge = 0;
 	drv_post_recv(p.b.qp, 1, NULL, 0);
 	drv_post_send(p.a.qp, &wr);
-	drv_expect(p.a.cq, 0x77, IBV_WC_SUCCESS);
+	drv_expect(p.a.cq, DRV_WR_ID, IBV_WC_SUCCESS);
 	again = copy_of(&p, find(log, 0, OPCODE_SEND, 0));
 	again.roce.psn++;
 	p.sim->filter = NULL;
@@ -751,7 +752,7 @@ TEST(rnr_that_is_over_before_it_is_told)
 	nic_run(p.a.d->n->nic);
 	drv_post_recv(p.b.qp, 2, NULL, 0);
 	sim_inject(p.b.d->n, &again);
-	drv_expect(p.a.cq, 0x77, IBV_WC_SUCCESS);
+	drv_expect(p.a.cq, DRV_WR_ID, IBV_WC_SUCCESS);
 	CHECK_EQ(drv_stat(p.b.d, MYNIC_STAT_TX_NAK_RNR), 0);
 }
 
@@ -778,11 +779,11 @@ TEST(ud_limit_follows_the_port)
 		wr.av = drv_av(p.a.d, 1, DRV_GID_IPV6);
 		wr.remote_qpn = p.b.qp->number;
 		drv_post_send(p.a.qp, &wr);
-		drv_expect(p.a.cq, 0x77, IBV_WC_SUCCESS);
+		drv_expect(p.a.cq, DRV_WR_ID, IBV_WC_SUCCESS);
 		wr.sge[0].length++;
 		drv_post_send(p.a.qp, &wr);
-		CHECK_EQ(
-			drv_expect(p.a.cq, 0x77, IBV_WC_LOC_LEN_ERR).vendor_err,
-			MYNIC_SYN_BAD_LEN);
+		CHECK_EQ(drv_expect(p.a.cq, DRV_WR_ID, IBV_WC_LOC_LEN_ERR)
+				 .vendor_err,
+			 MYNIC_SYN_BAD_LEN);
 	}
 }

@@ -35,7 +35,7 @@ static void post_tso(struct drv_end *end, struct drv_wr wr, const void *hdr,
 static struct drv_wr one_sge(struct drv_end *end, uint32_t len)
 {
 	return (struct drv_wr){
-		.wr_id = 0x77,
+		.wr_id = DRV_WR_ID,
 		.num_sge = 1,
 		.sge = { drv_sge(end->mr, 0, len) },
 	};
@@ -122,7 +122,7 @@ static void check_raw(unsigned int form, uint32_t len, uint16_t mss,
 		eth_fix(&want, ip, tcp);
 		CHECK(eth_expect(&p.b, i, &want).wc_flags & IBV_WC_IP_CSUM_OK);
 	}
-	CHECK_EQ(drv_expect(p.a.cq, 0x77, 0).opcode, IBV_WC_TSO);
+	CHECK_EQ(drv_expect(p.a.cq, DRV_WR_ID, 0).opcode, IBV_WC_TSO);
 	CHECK_EQ(drv_stat(p.a.d, MYNIC_STAT_TX_ETH_PACKETS), num);
 }
 
@@ -153,7 +153,7 @@ TEST(tso_lengths)
 TEST(tso_gathered)
 {
 	struct drv_pair p = raw_pair();
-	struct drv_wr wr = { .wr_id = 0x77, .num_sge = 6 };
+	struct drv_wr wr = { .wr_id = DRV_WR_ID, .num_sge = 6 };
 	struct eth_buf header, want;
 	uint8_t data[1000];
 
@@ -177,7 +177,7 @@ TEST(tso_gathered)
 		eth_fix(&want, 14, 34);
 		eth_expect(&p.b, i, &want);
 	}
-	drv_expect(p.a.cq, 0x77, 0);
+	drv_expect(p.a.cq, DRV_WR_ID, 0);
 }
 
 static void check_error(struct drv_end *end, struct drv_wr wr, const void *hdr,
@@ -188,7 +188,7 @@ static void check_error(struct drv_end *end, struct drv_wr wr, const void *hdr,
 	uint64_t sent = drv_stat(end->d, MYNIC_STAT_TX_PACKETS);
 
 	post_tso(end, wr, hdr, hdr_len, mss);
-	CHECK_EQ(drv_expect(end->cq, 0x77, status).vendor_err,
+	CHECK_EQ(drv_expect(end->cq, DRV_WR_ID, status).vendor_err,
 		 MYNIC_SYN_BAD_LEN);
 	CHECK_EQ(drv_stat(end->d, MYNIC_STAT_BAD_WQE), count + 1);
 	CHECK_EQ(drv_stat(end->d, MYNIC_STAT_TX_PACKETS), sent);
@@ -241,7 +241,7 @@ TEST(tso_bad_memory)
 	wr.sge[1] = drv_sge(p.a.mr, DRV_PAIR_MEM - 10, 11);
 	eth_post(&p.b, 0);
 	post_tso(&p.a, wr, h.data, h.len, 1000);
-	CHECK_EQ(drv_expect(p.a.cq, 0x77, IBV_WC_LOC_PROT_ERR).vendor_err,
+	CHECK_EQ(drv_expect(p.a.cq, DRV_WR_ID, IBV_WC_LOC_PROT_ERR).vendor_err,
 		 MYNIC_SYN_LKEY_BOUNDS);
 }
 
@@ -308,7 +308,7 @@ TEST(tso_ud)
 		CHECK_MEM(got + GRH_LEN, "a header of its own", 19);
 		CHECK_MEM(got + GRH_LEN + 19, p.a.mr->ptr + i * 1000, n);
 	}
-	CHECK_EQ(drv_expect(p.a.cq, 0x77, 0).opcode, IBV_WC_TSO);
+	CHECK_EQ(drv_expect(p.a.cq, DRV_WR_ID, 0).opcode, IBV_WC_TSO);
 	drv_expect_none(p.b.recv_cq, SEC);
 }
 
@@ -321,6 +321,6 @@ TEST(tso_ud_bad_requests)
 	check_error(&p.a, wr, "header", 6, 4091, IBV_WC_LOC_LEN_ERR);
 	wr.av.sgid_index = 200;
 	post_tso(&p.a, wr, "header", 6, 1000);
-	CHECK_EQ(drv_expect(p.a.cq, 0x77, IBV_WC_LOC_QP_OP_ERR).vendor_err,
+	CHECK_EQ(drv_expect(p.a.cq, DRV_WR_ID, IBV_WC_LOC_QP_OP_ERR).vendor_err,
 		 MYNIC_SYN_BAD_GID);
 }

@@ -10,7 +10,7 @@ static struct drv_wr a_wr(struct drv_pair *p, enum ibv_wr_opcode opcode,
 			  uint32_t len)
 {
 	return (struct drv_wr){
-		.wr_id = 0x77,
+		.wr_id = DRV_WR_ID,
 		.opcode = opcode,
 		.flags = IBV_SEND_SIGNALED,
 		.imm = 0x12345678,
@@ -52,7 +52,7 @@ static void check_messages(const struct drv_path *path, bool direct)
 		wr.opcode = IBV_WR_SEND_WITH_IMM;
 		drv_post_recv(p.b.qp, 1, &sge, 1);
 		drv_post_send(p.a.qp, &wr);
-		drv_expect(p.a.cq, 0x77, IBV_WC_SUCCESS);
+		drv_expect(p.a.cq, DRV_WR_ID, IBV_WC_SUCCESS);
 		cqe = drv_expect(p.b.recv_cq, 1, IBV_WC_SUCCESS);
 		CHECK_EQ(cqe.opcode, IBV_WC_RECV);
 		CHECK_EQ(cqe.byte_len, lens[i]);
@@ -61,12 +61,12 @@ static void check_messages(const struct drv_path *path, bool direct)
 		memset(p.b.mr->ptr, 0xee, lens[i] + 200);
 		wr.opcode = IBV_WR_RDMA_WRITE;
 		drv_post_send(p.a.qp, &wr);
-		drv_expect(p.a.cq, 0x77, IBV_WC_SUCCESS);
+		drv_expect(p.a.cq, DRV_WR_ID, IBV_WC_SUCCESS);
 		wr.opcode = IBV_WR_RDMA_WRITE_WITH_IMM;
 		wr.remote_addr += lens[i] + 3;
 		drv_post_recv(p.b.qp, 2, NULL, 0);
 		drv_post_send(p.a.qp, &wr);
-		drv_expect(p.a.cq, 0x77, IBV_WC_SUCCESS);
+		drv_expect(p.a.cq, DRV_WR_ID, IBV_WC_SUCCESS);
 		cqe = drv_expect(p.b.recv_cq, 2, IBV_WC_SUCCESS);
 		CHECK_EQ(cqe.opcode, IBV_WC_RECV_RDMA_WITH_IMM);
 		CHECK_EQ(cqe.byte_len, lens[i]);
@@ -112,7 +112,7 @@ TEST(uc_inline)
 	wr.inline_data = data;
 	wr.inline_len = sizeof(data);
 	drv_post_send(p.a.qp, &wr);
-	drv_expect(p.a.cq, 0x77, IBV_WC_SUCCESS);
+	drv_expect(p.a.cq, DRV_WR_ID, IBV_WC_SUCCESS);
 	sim_settle(p.sim);
 	CHECK_MEM(p.b.mr->ptr + 100, data, sizeof(data));
 }
@@ -148,7 +148,7 @@ TEST(uc_completes_when_sent)
 
 	p.sim->drop = 1000;
 	drv_post_send(p.a.qp, &wr);
-	drv_expect(p.a.cq, 0x77, IBV_WC_SUCCESS);
+	drv_expect(p.a.cq, DRV_WR_ID, IBV_WC_SUCCESS);
 	CHECK_EQ(drv_stat(p.a.d, MYNIC_STAT_TX_RDMA_PACKETS),
 		 (500000 + 1023) / 1024);
 	CHECK_EQ(drv_query_qp(p.a.qp).sq_psn, (500000 + 1023) / 1024);
@@ -172,7 +172,7 @@ TEST(uc_bad_opcodes)
 		struct mynic_cqe cqe;
 
 		drv_post_send(p.a.qp, &wr);
-		cqe = drv_expect(p.a.cq, 0x77, IBV_WC_LOC_QP_OP_ERR);
+		cqe = drv_expect(p.a.cq, DRV_WR_ID, IBV_WC_LOC_QP_OP_ERR);
 		CHECK_EQ(cqe.vendor_err, MYNIC_SYN_BAD_OPCODE);
 		CHECK_EQ(drv_query_qp(p.a.qp).qp_state, IBV_QPS_SQE);
 	}
@@ -198,7 +198,7 @@ TEST(uc_local_error)
 	wr.wr_id = 0x78;
 	wr.flags = 0;
 	drv_post_send(p.a.qp, &wr);
-	cqe = drv_expect(p.a.cq, 0x77, IBV_WC_LOC_PROT_ERR);
+	cqe = drv_expect(p.a.cq, DRV_WR_ID, IBV_WC_LOC_PROT_ERR);
 	CHECK_EQ(cqe.vendor_err, MYNIC_SYN_BAD_LKEY);
 	drv_expect(p.a.cq, 0x78, IBV_WC_WR_FLUSH_ERR);
 	CHECK_EQ(drv_query_qp(p.a.qp).qp_state, IBV_QPS_SQE);
@@ -207,7 +207,7 @@ TEST(uc_local_error)
 	wr = a_wr(&p, IBV_WR_SEND, 0);
 	wr.num_sge = 0;
 	drv_post_send(p.b.qp, &wr);
-	drv_expect(p.b.cq, 0x77, IBV_WC_SUCCESS);
+	drv_expect(p.b.cq, DRV_WR_ID, IBV_WC_SUCCESS);
 	drv_expect(p.a.recv_cq, 2, IBV_WC_SUCCESS);
 	CHECK_EQ(drv_set_state(p.a.qp, IBV_QPS_RTS), 0);
 	CHECK_EQ(drv_query_qp(p.a.qp).sq_psn, 2);
@@ -215,7 +215,7 @@ TEST(uc_local_error)
 	drv_fill(p.a.mr->ptr, 1000, 3);
 	wr = a_wr(&p, IBV_WR_SEND, 1000);
 	drv_post_send(p.a.qp, &wr);
-	drv_expect(p.a.cq, 0x77, IBV_WC_SUCCESS);
+	drv_expect(p.a.cq, DRV_WR_ID, IBV_WC_SUCCESS);
 	CHECK_EQ(drv_expect(p.b.recv_cq, 1, IBV_WC_SUCCESS).byte_len, 1000);
 	CHECK_MEM(p.b.mr->ptr, p.a.mr->ptr, 1000);
 	CHECK_EQ(drv_stat(p.b.d, MYNIC_STAT_OUT_OF_SEQUENCE), 0);
@@ -229,7 +229,7 @@ TEST(uc_source_gid_that_is_gone)
 
 	CHECK_EQ(drv_admin(p.a.d, &cmd, NULL), 0);
 	drv_post_send(p.a.qp, &wr);
-	CHECK_EQ(drv_expect(p.a.cq, 0x77, IBV_WC_LOC_QP_OP_ERR).vendor_err,
+	CHECK_EQ(drv_expect(p.a.cq, DRV_WR_ID, IBV_WC_LOC_QP_OP_ERR).vendor_err,
 		 MYNIC_SYN_BAD_GID);
 	CHECK_EQ(drv_query_qp(p.a.qp).qp_state, IBV_QPS_SQE);
 }
@@ -253,7 +253,7 @@ TEST(uc_sqd)
 	nic_run(p.a.d->n->nic);
 	CHECK(p.a.d->n->sent > 0);
 	CHECK_EQ(drv_modify_qp(p.a.qp, &attr), 0);
-	drv_expect(p.a.cq, 0x77, IBV_WC_SUCCESS);
+	drv_expect(p.a.cq, DRV_WR_ID, IBV_WC_SUCCESS);
 	drv_expect_event(&p.a.d->event, MYNIC_EVENT_SQ_DRAINED, p.a.qp->number);
 	CHECK_EQ(drv_query_qp(p.a.qp).sq_drained_event, 0);
 	CHECK_MEM(p.b.mr->ptr + 100, p.a.mr->ptr, 900000);
@@ -322,7 +322,7 @@ TEST(uc_with_an_srq)
 	for (unsigned int i = 0; i < 2; i++)
 		drv_post_srq_recv(srq, i, &sge, 1);
 	drv_post_send(p.a.qp, &wr);
-	drv_expect(p.a.cq, 0x77, IBV_WC_SUCCESS);
+	drv_expect(p.a.cq, DRV_WR_ID, IBV_WC_SUCCESS);
 	CHECK_EQ(drv_expect(p.b.recv_cq, 0, IBV_WC_SUCCESS).byte_len, 5000);
 	drv_post_send(p.a.qp, &wr);
 	drv_expect(p.b.recv_cq, 1, IBV_WC_SUCCESS);
@@ -351,7 +351,7 @@ TEST(uc_on_a_bad_wire)
 		wr.sge[0].length = i;
 		drv_fill(p.a.mr->ptr, i, i);
 		drv_post_send(p.a.qp, &wr);
-		drv_expect(p.a.cq, 0x77, IBV_WC_SUCCESS);
+		drv_expect(p.a.cq, DRV_WR_ID, IBV_WC_SUCCESS);
 		sim_run(p.sim, 2 * USEC);
 		while (drv_poll(p.b.recv_cq, &cqe)) {
 			CHECK_EQ(cqe.status, 0);

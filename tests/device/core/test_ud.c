@@ -51,7 +51,8 @@ static void check_message(struct drv_pair *p, uint32_t len)
 	drv_fill(p->a.mr->ptr, len, len);
 	post_recv(p, len, 8000);
 	drv_post_send(p->a.qp, &wr);
-	CHECK_EQ(drv_expect(p->a.cq, 0x77, IBV_WC_SUCCESS).opcode, IBV_WC_SEND);
+	CHECK_EQ(drv_expect(p->a.cq, DRV_WR_ID, IBV_WC_SUCCESS).opcode,
+		 IBV_WC_SEND);
 	check_received(p, len, len);
 }
 
@@ -172,7 +173,7 @@ TEST(ud_loopback)
 	drv_fill(p.a.mr->ptr, 64, 9);
 	drv_post_recv(p.a.qp, 5, &sge, 1);
 	drv_post_send(p.a.qp, &wr);
-	drv_expect(p.a.cq, 0x77, IBV_WC_SUCCESS);
+	drv_expect(p.a.cq, DRV_WR_ID, IBV_WC_SUCCESS);
 	CHECK_EQ(drv_expect(p.a.recv_cq, 5, 0).byte_len, 104);
 	CHECK_MEM(p.a.mr->ptr + 4096 + GRH_LEN, p.a.mr->ptr, 64);
 }
@@ -269,7 +270,7 @@ static void check_sqe(struct drv_pair *p, const struct drv_wr *wr,
 	good.wr_id = 0x88;
 	drv_write_wqe(p->a.qp, wr);
 	drv_post_send(p->a.qp, &good);
-	CHECK_EQ(drv_expect(p->a.cq, 0x77, status).vendor_err, syndrome);
+	CHECK_EQ(drv_expect(p->a.cq, DRV_WR_ID, status).vendor_err, syndrome);
 	drv_expect(p->a.cq, 0x88, IBV_WC_WR_FLUSH_ERR);
 	CHECK_EQ(drv_query_qp(p->a.qp).qp_state, IBV_QPS_SQE);
 	/* posted in SQE: flushed */
@@ -348,7 +349,7 @@ TEST(gsi_datagrams)
 	post_recv(&p, 1, 296 + 40);
 	wr.remote_qkey = 0x80010000;
 	drv_post_send(p.a.qp, &wr);
-	drv_expect(p.a.cq, 0x77, IBV_WC_SUCCESS);
+	drv_expect(p.a.cq, DRV_WR_ID, IBV_WC_SUCCESS);
 	check_received(&p, 1, 256);
 }
 
@@ -379,14 +380,14 @@ static void check_multicast(const uint8_t *gid)
 	post_recv(&p, 1, 8000);
 	CHECK(nic_keep_journal(p.b.d->n->nic, true));
 	drv_post_send(p.a.qp, &wr);
-	drv_expect(p.a.cq, 0x77, IBV_WC_SUCCESS);
+	drv_expect(p.a.cq, DRV_WR_ID, IBV_WC_SUCCESS);
 	drv_expect_none(p.b.recv_cq, SEC);
 	/* Packets to unknown groups are not counted */
 	CHECK_EQ(drv_stat(p.b.d, MYNIC_STAT_RX_DROP_KEY), 1);
 	CHECK_EQ(nic_journal(p.b.d->n->nic)->num, 0);
 	CHECK_EQ(drv_mcast(p.b.qp, MYNIC_CMD_ATTACH_MCAST, gid), 0);
 	drv_post_send(p.a.qp, &wr);
-	drv_expect(p.a.cq, 0x77, IBV_WC_SUCCESS);
+	drv_expect(p.a.cq, DRV_WR_ID, IBV_WC_SUCCESS);
 	check_received(&p, 1, 64);
 	/* the sender is a member, too, and each gets one copy */
 	CHECK_EQ(drv_mcast(p.a.qp, MYNIC_CMD_ATTACH_MCAST, gid), 0);
@@ -395,7 +396,7 @@ static void check_multicast(const uint8_t *gid)
 	post_recv(&p, 4, 8000);
 	post_recv(&p, 5, 8000);
 	drv_post_send(p.a.qp, &wr);
-	drv_expect(p.a.cq, 0x77, IBV_WC_SUCCESS);
+	drv_expect(p.a.cq, DRV_WR_ID, IBV_WC_SUCCESS);
 	CHECK_EQ(drv_expect(p.a.recv_cq, 2, 0).byte_len, 104);
 	check_received(&p, 4, 64);
 	drv_expect_none(p.a.recv_cq, SEC);

@@ -61,7 +61,7 @@ static struct drv_wr make_wr(struct xrc *x, struct place *at,
 			     enum ibv_wr_opcode opcode, uint32_t len)
 {
 	return (struct drv_wr){
-		.wr_id = 0x77,
+		.wr_id = DRV_WR_ID,
 		.opcode = opcode,
 		.flags = IBV_SEND_SIGNALED,
 		.imm = 0x12345678,
@@ -81,7 +81,7 @@ static void post(struct xrc *x, struct place *at, enum ibv_wr_opcode opcode,
 	struct drv_wr wr = make_wr(x, at, opcode, len);
 
 	drv_post_send(x->p.a.qp, &wr);
-	drv_expect(x->p.a.cq, 0x77, status);
+	drv_expect(x->p.a.cq, DRV_WR_ID, status);
 }
 
 static void check_received(struct xrc *x, struct place *at, uint64_t wr_id,
@@ -157,7 +157,7 @@ TEST(xrc_alternates)
 	}
 	drv_ring(x.p.a.qp);
 	for (uint64_t i = 0; i < 20; i++) {
-		drv_expect(x.p.a.cq, 0x77, IBV_WC_SUCCESS);
+		drv_expect(x.p.a.cq, DRV_WR_ID, IBV_WC_SUCCESS);
 		check_received(&x, &x.at[i & 1], i, IBV_WC_RECV, false,
 			       100 * i);
 	}
@@ -185,7 +185,7 @@ TEST(xrc_rnr)
 	drv_expect_none(x.p.a.cq, 100 * MSEC);
 	CHECK(drv_stat(x.p.b.d, MYNIC_STAT_TX_NAK_RNR) > 0);
 	post_recv(&x.at[0], 2, 4096);
-	drv_expect(x.p.a.cq, 0x77, IBV_WC_SUCCESS);
+	drv_expect(x.p.a.cq, DRV_WR_ID, IBV_WC_SUCCESS);
 	check_received(&x, &x.at[0], 2, IBV_WC_RECV, false, 100);
 	drv_expect_none(x.at[1].cq, 0);
 }
@@ -197,8 +197,9 @@ TEST(xrc_bad_send)
 	struct drv_wr wr = make_wr(&x, &x.at[0], IBV_WR_TSO, 8);
 
 	drv_post_send(x.p.a.qp, &wr);
-	CHECK_EQ(drv_expect(x.p.a.cq, 0x77, IBV_WC_LOC_QP_OP_ERR).vendor_err,
-		 MYNIC_SYN_BAD_OPCODE);
+	CHECK_EQ(
+		drv_expect(x.p.a.cq, DRV_WR_ID, IBV_WC_LOC_QP_OP_ERR).vendor_err,
+		MYNIC_SYN_BAD_OPCODE);
 	CHECK_EQ(drv_query_qp(x.p.a.qp).qp_state, IBV_QPS_ERR);
 	post(&x, &x.at[0], IBV_WR_SEND, 8, IBV_WC_WR_FLUSH_ERR);
 	CHECK_EQ(drv_query_qp(x.p.b.qp).qp_state, IBV_QPS_RTS);
@@ -219,12 +220,12 @@ TEST(xrc_protection_domain)
 
 		drv_fill(x.at[0].mr->ptr, 8, 1);
 		drv_post_send(x.p.a.qp, &wr);
-		drv_expect(x.p.a.cq, 0x77, IBV_WC_SUCCESS);
+		drv_expect(x.p.a.cq, DRV_WR_ID, IBV_WC_SUCCESS);
 		wr.remote_srqn = x.at[1].srq->number;
 		drv_fill(x.at[0].mr->ptr, 8, 2);
 		drv_fill(x.p.a.mr->ptr, 8, 3);
 		drv_post_send(x.p.a.qp, &wr);
-		drv_expect(x.p.a.cq, 0x77, IBV_WC_REM_ACCESS_ERR);
+		drv_expect(x.p.a.cq, DRV_WR_ID, IBV_WC_REM_ACCESS_ERR);
 		drv_expect_event(&x.p.b.d->event, MYNIC_EVENT_QP_ACCESS_ERROR,
 				 x.p.b.qp->number);
 		CHECK_EQ(drv_query_qp(x.p.b.qp).qp_state, IBV_QPS_ERR);

@@ -1033,7 +1033,7 @@ void drv_reconnect(struct drv_pair *p)
 struct drv_wr drv_send_wr(const struct drv_end *from, uint32_t len)
 {
 	return (struct drv_wr){
-		.wr_id = 0x77,
+		.wr_id = DRV_WR_ID,
 		.opcode = IBV_WR_SEND,
 		.flags = IBV_SEND_SIGNALED,
 		.num_sge = 1,

@@ -388,6 +388,9 @@ struct drv_pair drv_ud_pair(void);
 /** drv_reconnect() - reset both QPs and connect them as drv_rc_pair(NULL) does */
 void drv_reconnect(struct drv_pair *p);
 
+/* wr_id of what drv_send_wr() and drv_pair_wr() make */
+#define DRV_WR_ID 0x77
+
 /** drv_send_wr() - a signaled SEND of the first @len bytes of an end's MR */
 struct drv_wr drv_send_wr(const struct drv_end *from, uint32_t len);
 /*

@@ -159,7 +159,7 @@ void eth_send_frame(struct drv_end *end, const struct eth_buf *buf,
 		    unsigned int flags)
 {
 	struct drv_wr wr = {
-		.wr_id = 0x77,
+		.wr_id = DRV_WR_ID,
 		.opcode = IBV_WR_SEND,
 		.flags = IBV_SEND_SIGNALED | flags,
 		.num_sge = 1,
@@ -168,7 +168,7 @@ void eth_send_frame(struct drv_end *end, const struct eth_buf *buf,
 
 	memcpy(end->mr->ptr, buf->data, buf->len);
 	drv_post_send(end->qp, &wr);
-	drv_expect(end->cq, 0x77, IBV_WC_SUCCESS);
+	drv_expect(end->cq, DRV_WR_ID, IBV_WC_SUCCESS);
 }
 
 void eth_post(struct drv_end *end, uint64_t wr_id)
