@@ -249,6 +249,17 @@ class Guests(Directory):
             for other in (None, "memory"):
                 self.assertEqual(self.shortest(way, other), self.NEEDED)
 
+    def test_first_program_of_a_guest_that_died(self):
+        bundle = self.bundle("a", PROGRAM)
+        looked = mock.Mock()
+        options = mock.Mock(first=True, keep=False)
+        with mock.patch.multiple(
+                fuzz, investigate=looked, run_all=lambda *_: (
+                    [(bundle, MISMATCH)], [(fuzz.DEATH, "text")])), \
+                contextlib.redirect_stdout(io.StringIO()):
+            self.assertFalse(fuzz.run_some(None, options, [bundle], fuzz.Tap()))
+        looked.assert_called_once()
+
     def test_only_together(self):
         self.assertIsNone(self.shortest("objects", together=True))
 
