@@ -21,7 +21,6 @@ VLAN_STRIP = 1
 PACKETS, BYTES = range(2)
 SRC_IPV4, DST_IPV4, SRC_UDP, DST_UDP = 1, 2, 64, 128
 KEY_LEN = 40
-PORTS = (1000, 2000, 0xffff)
 MAX_FRAME = 1500
 ROOM = MAX_FRAME + 8  # a place there is aligned
 PROBE = 255  # a group of each program
@@ -63,7 +62,7 @@ class Frame:
     vlan: int
     payload: bytes
 
-    spec = 0x41  # IBV_FLOW_SPEC_UDP
+    spec = verbs.FLOW_SPEC_UDP
     has_checksums = False
 
     def ports(self):
@@ -488,7 +487,8 @@ class Ethernet(Devices):
         length = self.random.choice((32, 100, self.random.randint(18, 1400)))
         return Frame(
             self.group(self.random.choice(groups or range(3))),
-            self.random.choice(PORTS), self.random.choice(PORTS),
+            self.random.choice(verbs.FLOW_PORTS),
+            self.random.choice(verbs.FLOW_PORTS),
             self.random.randrange(256),
             self.random.choice((0, 0, 1, 0x6123)),
             self.random.randbytes(length))

@@ -4,6 +4,7 @@
 from dataclasses import dataclass, field
 
 from model import Thing
+from words import Masked
 
 NORMAL, ALL_DEFAULT, MC_DEFAULT, SNIFFER = range(4)
 DONT_TRAP = 2
@@ -12,9 +13,11 @@ STAGES = {SNIFFER: 0, NORMAL: 1, ALL_DEFAULT: 2, MC_DEFAULT: 2}
 ETHERTYPE_IPV4 = 0x0800
 
 
-def is_like(number, masked):
-    """Whether a number is as words.Masked says"""
-    return not (number ^ masked.value) & masked.mask
+def is_like(number, wanted):
+    """Whether a field of a header is as a rule says; number: None if there is none"""
+    if isinstance(wanted, Masked):
+        return number is not None and not (number ^ wanted.value) & wanted.mask
+    return number == wanted
 
 
 @dataclass(eq=False)
@@ -50,18 +53,13 @@ class Flow(Thing):
     def matches(self, frame):
         """Whether it is for a frame, which has IPv4, and UDP or TCP"""
         source, target = frame.addresses()
-        for word, value in self.specs.items():
-            if not {
-                "ether": lambda: value == ETHERTYPE_IPV4,
-                "vlan": lambda: frame.vlan and is_like(frame.vlan, value),
-                "src": lambda: is_like(source, value),
-                "dst": lambda: is_like(target, value),
-                "l4": lambda: value == frame.spec,
-                "sport": lambda: value == frame.ports()[0],
-                "dport": lambda: value == frame.ports()[1],
-            }[word]():
-                return False
-        return frame.group == self.group
+        sport, dport = frame.ports()
+        fields = {"ether": ETHERTYPE_IPV4, "vlan": frame.vlan or None,
+                  "src": source, "dst": target, "l4": frame.spec,
+                  "sport": sport, "dport": dport}
+        return frame.group == self.group and all(
+            is_like(fields[word], wanted)
+            for word, wanted in self.specs.items())
 
     def fit(self, frame):
         """Make a frame of UDP match, if one can."""

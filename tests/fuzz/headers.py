@@ -11,6 +11,9 @@ SENDING = (RC, UC, UD, XRC_SEND)
 CUTTING = (UD, RAW_PACKET)
 WITH_RECEIVE_QUEUE = (RC, UC, UD)
 
+# Of enum ibv_flow_spec_type
+FLOW_SPEC_TCP, FLOW_SPEC_UDP = 0x40, 0x41
+
 STATES = ("RESET", "INIT", "RTR", "RTS", "SQD", "SQE", "ERR")
 
 # Only the queue pair itself goes to SQE, and reliable ones never do (IBTA

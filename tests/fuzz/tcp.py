@@ -4,6 +4,8 @@
 import struct
 from dataclasses import dataclass
 
+from headers import FLOW_SPEC_TCP
+
 FIN, PSH, ACK, CWR = 0x01, 0x08, 0x10, 0x80
 PROTOCOL = 6
 IPV4_LEN = 20
@@ -25,7 +27,7 @@ class Segment:
     stream: object
     data: bytes
 
-    spec = 0x40  # IBV_FLOW_SPEC_TCP
+    spec = FLOW_SPEC_TCP
     has_checksums = True
 
     @property

@@ -21,7 +21,8 @@ from verbs_device import ALIVE, DEVICE_ABSENT, DEVICE_VERBS, FAILING
 from verbs_device import PREFETCH, PREFETCH_NO_FAULT  # noqa: F401
 from verbs_device import PREFETCH_WRITE  # noqa: F401
 from verbs_ethernet import ETHERNET_ABSENT, ETHERNET_VERBS
-from verbs_ethernet import WQ_STATES, wq_transition  # noqa: F401
+from verbs_ethernet import FLOW_PORTS, WQ_STATES  # noqa: F401
+from verbs_ethernet import wq_transition  # noqa: F401
 from verbs_tags import TAG_ADD, TAG_DEL, TAG_SYNC  # noqa: F401
 from verbs_tags import TAG_VERBS
 from verbs_tags import WC_TM_ADD, WC_TM_NO_TAG, WC_TM_RECV  # noqa: F401

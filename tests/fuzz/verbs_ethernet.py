@@ -1,8 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 """Ethernet: work queues, tables of them, flow rules, and their counters."""
 
+from headers import FLOW_SPEC_TCP, FLOW_SPEC_UDP
 from words import EBUSY, EINVAL, ENOMEM, EOPNOTSUPP
 from words import Argument, Masked, Rule, Span, Verb
+
+# Ports that frames and rules have
+FLOW_PORTS = (1000, 2000, 0xffff)
 
 # enum ibv_wq_state
 WQ_STATES = ("RESET", "RDY", "ERR")
@@ -122,11 +126,12 @@ ETHERNET_VERBS = (
              Argument("dst_ip", "uint32_t", "the same of the other end",
                  (Masked(0xc00002c8, 0xffffffff),)),
              Argument("tcp_udp.type", "enum ibv_flow_spec_type",
-                 "0x40: TCP, 0x41: UDP", (0x40, 0x41), {"spec": (0x70, 0xff)}),
+                 "0x40: TCP, 0x41: UDP", (FLOW_SPEC_TCP, FLOW_SPEC_UDP),
+                 {"spec": (0x70, 0xff)}),
              Argument("src_port", "uint16_t", "port of TCP or UDP",
-                 (1000, 2000, 0xffff)),
+                 FLOW_PORTS),
              Argument("dst_port", "uint16_t", "the same of the other end",
-                 (1000, 2000, 0xffff)),
+                 FLOW_PORTS),
              Argument("actions", "struct ibv_flow_spec", "tag, drop, or "
                  "counters"),),
          makes="flow", uses=("qp", "counters"), rules=(
