@@ -104,8 +104,8 @@ static void mynic_eq_done(struct mynic_eq *eq, bool left)
 
 /*
  * Whether events may be told to the consumer. Those of CQs that it polls are
- * ignored. So are those of a CQ that ib_alloc_cq() is still setting up. Only a
- * bad device sends them.
+ * ignored. The same holds for a CQ that ib_alloc_cq() is still setting up. Only
+ * a bad device sends these events.
  */
 static bool mynic_cq_is_heard(const struct ib_cq *ibcq)
 {
