@@ -12,9 +12,10 @@ step can be left out and those behind it still do much the same.
 import itertools
 
 import verbs
+from asides import Asides
 from model import SINK, SOURCE, TARGET
 from objects import KINDS
-from ports import FAIL, Ports
+from ports import FAIL
 
 MAX_QPS = 24
 RIGHTS = verbs.access("LOCAL_WRITE", "REMOTE_WRITE", "REMOTE_READ",
@@ -23,7 +24,7 @@ RIGHTS = verbs.access("LOCAL_WRITE", "REMOTE_WRITE", "REMOTE_READ",
 TYPES = 3 * (verbs.RC,) + (verbs.UC, verbs.UD) + 2 * (verbs.XRC_SEND,)
 
 
-class Generator(Ports):
+class Generator(Asides):
     """Writes one program."""
 
     def begin(self):
@@ -123,10 +124,12 @@ class Generator(Ports):
     def take_step(self, step):
         """Take a step; return the first line behind it."""
         self.random.seed(f"{self.seed}/{step}")
+        self.begin_asides(step)
         if step == FAIL:
             self.fail_device()
         else:
             self.one()
+        self.end_asides()
         return self.written
 
     def run(self, calls, steps=None):

@@ -144,25 +144,37 @@ class Shortening(Directory):
     # Steps without which a program does otherwise
     NEEDED = {(0, 3), (0, 12)}
 
-    def shortened(self, says, other="status 2\n"):
+    def shortest(self, says, other="status 2\n", asides=False):
         """What is left of twenty steps if a program says this with all needed ones,
         and something else without some
+
+        asides: whether it needs these, too
         """
         bundle = self.bundle("a", PROGRAM)
 
-        def write(_, name, __, steps):
+        def write(_, name, bundle, steps):
             return dataclasses.replace(bundle, name=name, steps=steps), None
 
         def run(_, bundles):
-            return [says if self.NEEDED <= set(one.steps) else other
-                    for one in bundles]
+            return [says if self.NEEDED <= set(one.steps) and
+                    one.asides >= asides else other for one in bundles]
 
         with mock.patch.object(fuzz, "write", write), \
                 mock.patch.object(fuzz, "run", run), \
                 contextlib.redirect_stdout(io.StringIO()):
-            return set(fuzz.shorten(
+            return fuzz.shorten(
                 None, bundle, [(0, n) for n in range(20)],
-                fuzz.in_one_guest(None, fuzz.way(bundle, says))))
+                fuzz.in_one_guest(None, fuzz.way(bundle, says)))
+
+    def shortened(self, *args):
+        """The steps that are left"""
+        return set(self.shortest(*args).steps)
+
+    def test_asides(self):
+        for asides in range(2):
+            shortest = self.shortest(MISMATCH, asides=asides)
+            self.assertEqual(shortest.asides, asides)
+            self.assertEqual(set(shortest.steps), self.NEEDED)
 
     def test_mismatch(self):
         self.assertEqual(self.shortened(MISMATCH + "status 1\n"), self.NEEDED)
