@@ -27,7 +27,8 @@ static const char *names[NUM_NODES] = { "mynic_0", "mynic_1" };
 static void usage(FILE *to)
 {
 	fprintf(to,
-		"Usage: runner [-p] [-d DEVICE -d DEVICE] [-x COMMAND] [PROGRAM]...\n"
+		"Usage: runner [-p] [-d DEVICE -d DEVICE] [-t SECONDS] [-x COMMAND]\n"
+		"              [PROGRAM]...\n"
 		"\n"
 		"Runs programs of scripts/fuzz-verbs (standard input if none is named)\n"
 		"between two RDMA devices, mynic_0 and mynic_1 unless others are named,\n"
@@ -35,11 +36,13 @@ static void usage(FILE *to)
 		"Several programs run at the same time, as threads or, with -p, as\n"
 		"processes.\n"
 		"\n"
+		"A call fails that does not return in so many SECONDS (default: %u).\n"
 		"With -x, COMMAND NODE WHAT does to a device what only its host can: see\n"
 		"tests/fuzz/host.\n"
 		"\n"
 		"Exit status: 0 if all did; 1 if one did not; 2 if a program cannot be\n"
-		"run here.\n");
+		"run here.\n",
+		call_patience);
 }
 
 /** open_named() - open the device that has a name just now */
@@ -152,9 +155,9 @@ unsigned int run_line(unsigned long number, char *text)
 		return 0;
 	if (line.target)
 		clock_stamp(&line);
-	crash_in(&line);
+	making_begin(&line);
 	make_call(&line);
-	crash_in(NULL);
+	making_end();
 	return 1;
 }
 
@@ -182,6 +185,7 @@ static unsigned long run(FILE *file)
 static void *run_program(void *arg)
 {
 	program = arg;
+	making_watch();
 	program->objects = calloc(NUM_KINDS, sizeof(*program->objects));
 	program->stamps = calloc(MAX_STAMPS, sizeof(*program->stamps));
 	if (!program->objects || !program->stamps) {
@@ -267,13 +271,17 @@ int main(int argc, char **argv)
 	unsigned int n, named = 0;
 	int opt;
 
-	while ((opt = getopt(argc, argv, "d:hpx:")) != -1) {
+	while ((opt = getopt(argc, argv, "d:hpt:x:")) != -1) {
 		if (opt == 'h') {
 			usage(stdout);
 			return 0;
 		}
 		if (opt == 'p') {
 			processes = true;
+			continue;
+		}
+		if (opt == 't') {
+			call_patience = strtoul(optarg, NULL, 10);
 			continue;
 		}
 		if (opt == 'x') {
@@ -287,7 +295,6 @@ int main(int argc, char **argv)
 		names[named++] = optarg;
 	}
 	n = find_programs(programs, argv + optind, argc - optind);
-	crash_watch();
 	if (processes)
 		return run_processes(programs, n);
 	return run_threads(programs, n);

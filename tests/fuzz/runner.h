@@ -186,6 +186,9 @@ extern _Thread_local struct program *program;
 /* How to have the host do something, or NULL */
 extern const char *host_command;
 
+/* Seconds that a call may take; poll() of completions has PATIENCE. */
+extern unsigned int call_patience;
+
 /* arguments.c */
 void fail(const struct line *line, const char *format, ...)
 	__attribute__((format(printf, 2, 3), noreturn));
@@ -211,9 +214,10 @@ struct ibv_context *context_of(const struct line *line, struct object *obj);
 uint8_t *arena_make(int *dmabuf);
 bool wait_for(int fd);
 
-/* crash.c */
-void crash_in(const struct line *line);
-void crash_watch(void);
+/* making.c */
+void making_begin(const struct line *line);
+void making_end(void);
+void making_watch(void);
 
 /* main.c */
 struct ibv_context *open_named(const char *name);

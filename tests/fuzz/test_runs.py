@@ -93,6 +93,17 @@ class Passing(Directory):
         self.assertFalse(self.passes("kill -SEGV $$"))
         self.assertFalse(self.passes(f"echo {SAID}; kill -SEGV $$"))
 
+    def test_end_behind_a_call_that_does_not_return(self):
+        for says, there in ("MISMATCH line 3: a b: does not return in 240 seconds",
+                            False), ("MISMATCH line 3: a b: no", True):
+            bundles = [self.bundle(name, PROGRAM, command=f"bash -c '{command}'")
+                       for name, command in (("a", f"echo {says}; exit 1"),
+                                             ("b", f"echo {SAID}"))]
+            (self.dir / "b.out").unlink(missing_ok=True)
+            subprocess.run(["bash", "-c", "\n".join(fuzz.commands(bundles))],
+                           cwd=self.dir, check=True)
+            self.assertEqual((self.dir / "b.out").exists(), there)
+
     def test_status(self):
         self.assertFalse(self.passes(f"echo {SAID}; echo {SAID}; exit 2", 2))
 
@@ -190,6 +201,23 @@ class Shortening(Directory):
 
     def test_crash(self):
         self.assertEqual(self.shortened("status 139\n"), self.NEEDED)
+
+    def test_call_that_does_not_return(self):
+        """The fewest of these are run, each in a guest of its own"""
+        says = "MISMATCH line 3: query_qp qp0: does not return in 240 seconds\n"
+        bundles = [self.bundle(name, PROGRAM) for name in "abc"]
+        lab = mock.Mock(patience=None)
+        answers = iter((["status 2\n"], [says.replace("240", "120")]))
+        with mock.patch.object(fuzz, "run", lambda *_: next(answers)):
+            failing = fuzz.one_by_one(lab, fuzz.way(bundles[0], says))
+            self.assertEqual(failing(bundles), [bundles[1]])
+
+    def test_patience_of_guests(self):
+        lab = fuzz.Lab(self.dir, "mynic", "7.3", [], None)
+        self.assertNotIn("-t", lab.runner.split())
+        short = dataclasses.replace(lab, patience=120)
+        self.assertIn("-t 120", short.runner)
+        self.assertLess(short.seconds, lab.seconds)
 
     def test_otherwise_alone(self):
         """The program that failed needs another one to fail so."""
