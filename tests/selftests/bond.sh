@@ -38,8 +38,8 @@ add() {
 	ip address add $bond_ip/24 dev $bond &&
 		ip address add $bond_ip6/64 dev $bond nodad &&
 		ip link set $bond up &&
-		ip netns exec "$ns" ip address add 203.0.113.2/24 dev "$far" &&
-		ip netns exec "$ns" ip address add 2001:db8:b::2/64 dev "$far" nodad &&
+		ip -n "$ns" address add 203.0.113.2/24 dev "$far" &&
+		ip -n "$ns" address add 2001:db8:b::2/64 dev "$far" nodad &&
 		wait_for carrier "" $bond &&
 		wait_for gid_index "$near_rdma" $bond_ip
 }
@@ -57,24 +57,24 @@ active() {
 
 # The far side may have the MAC of another NIC, and learn the bond's at any time.
 both_families() {
-	ip netns exec "$ns" ip neigh flush dev "$far"
+	ip -n "$ns" neigh flush dev "$far"
 	connections 10 disorder $bond_ip && connections 10 disorder $bond_ip6
 }
 
 add_third() {
 	third_ns=$(netdev_of "${pci[2]}" | cut -d' ' -f1)
 	if [ -n "$third_ns" ]; then
-		third_ip=$(ip netns exec "$third_ns" ip -4 -br address show dev "$third" |
+		third_ip=$(ip -n "$third_ns" -4 -br address show dev "$third" |
 			awk '{ print $3 }')
-		ip netns exec "$third_ns" ip link set "$third" netns "$$" || return
+		ip -n "$third_ns" link set "$third" netns "$$" || return
 	fi
 	ip address flush dev "$third" && enslave "$third" && both_families
 }
 
 give_third_back() {
 	ip link set "$third" netns "$third_ns" &&
-		ip netns exec "$third_ns" ip link set "$third" up &&
-		ip netns exec "$third_ns" ip address add "$third_ip" dev "$third"
+		ip -n "$third_ns" link set "$third" up &&
+		ip -n "$third_ns" address add "$third_ip" dev "$third"
 	third_ns=
 }
 

@@ -10,7 +10,7 @@
 
 ktap_print_header
 need 2
-for program in ethtool socat python3 taskset ibv_asyncwatch ibv_ud_pingpong; do
+for program in ethtool taskset ibv_asyncwatch ibv_ud_pingpong; do
 	command -v "$program" >/dev/null || skip "no $program"
 done
 [ "$(nproc)" -ge 2 ] || skip "one processor"
@@ -23,19 +23,14 @@ most=$(($(nproc) < 16 ? $(nproc) : 16))
 mtu=$(cat "/sys/class/net/$near/mtu")
 
 # queues DIRECTION: how many there are
-queues() { find "/sys/class/net/$near/queues" -name "$1-*" | wc -l; }
+queues() {
+	local all=("/sys/class/net/$near/queues/$1"-*)
+
+	echo "${#all[@]}"
+}
 
 # flows [NUMBER]: the far end sends frames of many flows
-flows() {
-	in_netns "$ns" python3 - "$near_ip" "${1-400}" <<'END'
-import socket, sys
-to, number = sys.argv[1], int(sys.argv[2])
-for i in range(number):
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as s:
-        s.bind(("", 20000 + i))
-        s.sendto(b"x" * 100, (to, 9))
-END
-}
+flows() { in_netns "$ns" "$here/frames" flows "$near_ip" "${1-400}"; }
 
 # interrupts VECTOR: how many of them have come
 interrupts() {
@@ -104,36 +99,48 @@ stat() {
 
 link() { cat "/sys/class/net/$near/statistics/$1"; }
 
-# only QUEUE: all frames of many flows come to this queue
-only() {
-	local before=() queue
+# Packets that each queue has received
+received() {
+	"$here/qstats" "$near" | awk '$1 == "rx" {
+		for (i = 1; i < NF; i++) if ($i == "rx_packets") print $(i + 1) }'
+}
 
-	for ((queue = 0; queue < $(queues rx); queue++)); do
-		before[queue]=$(stat rx "$queue" rx_packets)
-	done
-	flows 200 || return
-	wait_for at_least rx "$1" rx_packets $((before[$1] + 200)) || return
-	for ((queue = 0; queue < $(queues rx); queue++)); do
-		[ "$queue" = "$1" ] || received_few "$queue" "${before[queue]}" || return
+# received_more NUMBER BEFORE...: all queues have received so many more
+received_more() {
+	local now queue before=("${@:2}")
+
+	mapfile -t now < <(received)
+	for queue in "${!now[@]}"; do
+		[ "${now[queue]}" -ge $((before[queue] + $1)) ] || return
 	done
 }
 
-at_least() { [ "$(stat "$1" "$2" "$3")" -ge "$4" ]; }
+# few_received BEFORE NOW: frames without ports, such as those of neighbour
+# discovery, come where they want
+few_received() { [ $(($2 - $1)) -lt 50 ]; }
 
-# Frames without ports, such as those of neighbour discovery, come where they want
-received_few() { [ $(($(stat rx "$1" rx_packets) - $2)) -lt 50 ]; }
+# only QUEUE: all frames of many flows come to this queue
+only() {
+	local before now queue
+
+	mapfile -t before < <(received)
+	flows 200 || return
+	wait_for queue_received_more "$1" $((before[$1] + 200)) || return
+	mapfile -t now < <(received)
+	for queue in "${!now[@]}"; do
+		[ "$queue" = "$1" ] || few_received "${before[queue]}" "${now[queue]}" ||
+			return
+	done
+}
+
+queue_received_more() { [ "$(stat rx "$1" rx_packets)" -ge "$2" ]; }
 
 # All queues get frames of many flows
 every() {
-	local before=() queue
+	local before
 
-	for ((queue = 0; queue < $(queues rx); queue++)); do
-		before[queue]=$(stat rx "$queue" rx_packets)
-	done
-	flows || return
-	for ((queue = 0; queue < $(queues rx); queue++)); do
-		wait_for at_least rx "$queue" rx_packets $((before[queue] + 50)) || return
-	done
+	mapfile -t before < <(received)
+	flows && wait_for received_more 50 "${before[@]}"
 }
 
 channels() { # NUMBER
@@ -284,20 +291,19 @@ fields_are() { ethtool -n "$near" rx-flow-hash "$1" | grep -q "$2" ; }
 
 # With addresses alone, all frames from one sender come to one queue
 fields() {
-	local status=0 before queue more=0 no="Operation not supported"
+	local status=0 before now queue more=0 no="Operation not supported"
 
 	fields_are udp4 'L4 bytes 2 & 3' && fields_are tcp6 'L4 bytes 0 & 1' &&
 		fails_with "$no" ethtool -N "$near" rx-flow-hash sctp4 sd &&
 		fails_with "$no" ethtool -N "$near" rx-flow-hash tcp4 s &&
 		ethtool -N "$near" rx-flow-hash udp4 sd &&
 		! fields_are udp4 'L4 bytes' && fields_are tcp4 'L4 bytes 2 & 3' || status=1
-	for ((queue = 0; queue < most; queue++)); do
-		before[queue]=$(stat rx "$queue" rx_packets)
-	done
+	mapfile -t before < <(received)
 	flows 200 || status=1
 	wait_for_flows
-	for ((queue = 0; queue < most; queue++)); do
-		received_few "$queue" "${before[queue]}" || more=$((more + 1))
+	mapfile -t now < <(received)
+	for queue in "${!now[@]}"; do
+		few_received "${before[queue]}" "${now[queue]}" || more=$((more + 1))
 	done
 	[ $more = 1 ] || status=1
 	ethtool -N "$near" rx-flow-hash udp4 sdfn && every && return $status
@@ -322,53 +328,15 @@ rings() {
 		return $status
 }
 
+far_mac() { in_netns "$ns" cat "/sys/class/net/$far/address"; }
+
 # full NUMBER: sends so many short frames as fast as they go, from the processor
 # that does not look at completions
-full() {
-	taskset -c 1 python3 - "$near" "$(in_netns "$ns" cat "/sys/class/net/$far/address")" "$1" <<'END'
-import errno, socket, sys
-dev, to, number = sys.argv[1], bytes.fromhex(sys.argv[2].replace(":", "")), int(sys.argv[3])
-s = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, 0)
-s.bind((dev, 0))
-# PACKET_QDISC_BYPASS
-s.setsockopt(263, 20, 1)
-frame = to + s.getsockname()[4] + b"\x88\xb5" + bytes(50)
-for i in range(number):
-    try:
-        s.send(frame)
-    except OSError as e:
-        if e.errno != errno.ENOBUFS:
-            raise
-END
-}
+full() { taskset -c 1 "$here/frames" fill "$near" "$(far_mac)" "$1"; }
 
 # What a virtual machine sends may have any header. $1 is its Ethertype, $2 its
 # first byte, and $3 its length.
-false_segments() {
-	python3 - "$near" "$(in_netns "$ns" cat "/sys/class/net/$far/address")" \
-		"$@" <<'END'
-import socket, struct, sys
-dev, to = sys.argv[1], bytes.fromhex(sys.argv[2].replace(":", ""))
-ethertype, first, size = (int(word, 0) for word in sys.argv[3:])
-s = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, 0)
-# PACKET_VNET_HDR
-s.setsockopt(263, 15, 1)
-s.bind((dev, 0))
-data = bytes(3000)
-ip = bytearray(size)
-ip[0] = first
-if ethertype == 0x0800:
-    struct.pack_into("!H", ip, 2, size + 20 + len(data))
-    ip[8:10] = 64, 6
-else:
-    struct.pack_into("!HBB", ip, 4, 20 + len(data), 6, 64)
-tcp = struct.pack("!HHIIBBHHH", 1, 2, 0, 0, 5 << 4, 0x10, 1000, 0, 0)
-start = 14 + size
-vnet = struct.pack("=BBHHHH", 1, 1 if ethertype == 0x0800 else 4, start + 20, 1000,
-                   start, 16)
-s.send(vnet + to + s.getsockname()[4] + struct.pack("!H", ethertype) + ip + tcp + data)
-END
-}
+false_segments() { "$here/frames" segments "$near" "$(far_mac)" "$@"; }
 
 # The sum of some counters of the interface
 near_sum() {

@@ -243,10 +243,10 @@ taken_address() {
 
 	own=$(in_netns "$ns" cat "/sys/class/net/$far/address")
 	echo 1 >"$function/reset"
-	in_netns "$ns" ip link set "$far" address 02:00:00:00:00:77 || status=1
+	ip_in "$ns" link set "$far" address 02:00:00:00:00:77 || status=1
 	config 4 "$(($(config 4) | memory | master))"
 	wait_for has_rdma && ! carrier "" "$near" || status=1
-	in_netns "$ns" ip link set "$far" address "$own" &&
+	ip_in "$ns" link set "$far" address "$own" &&
 		wait_for carrier "" "$near" && configure && ping_far && return $status
 }
 

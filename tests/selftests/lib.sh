@@ -27,16 +27,23 @@ wait_for() {
 
 # PCI addresses of all mynics, in order
 functions() {
-	local dir id
+	local dir vendor device
 
 	for dir in /sys/bus/pci/devices/*; do
-		id=$(cat "$dir/vendor" "$dir/device" 2>/dev/null | paste -sd' ')
-		[ "$id" != "0x1af4 0x10f0" ] || echo "${dir##*/}"
-	done
+		{ read -r vendor <"$dir/vendor" && read -r device <"$dir/device"; } || continue
+		[ "$vendor $device" != "0x1af4 0x10f0" ] || echo "${dir##*/}"
+	done 2>/dev/null
+}
+
+# The name of what is in the directory $1, if it is there
+only_one_in() {
+	local found=("$1"/*)
+
+	[ ! -e "${found[0]}" ] || echo "${found[0]##*/}"
 }
 
 # The RDMA device of the PCI function $1
-rdma_of() { ls "/sys/bus/pci/devices/$1/infiniband" 2>/dev/null; }
+rdma_of() { only_one_in "/sys/bus/pci/devices/$1/infiniband"; }
 
 # in_netns NS COMMAND...: "" is the namespace that we are in
 in_netns() {
@@ -47,11 +54,25 @@ in_netns() {
 	fi
 }
 
+# ip_in NS ARGUMENT...: ip in a namespace, without a process that enters it
+ip_in() {
+	if [ -z "$1" ]; then
+		ip "${@:2}"
+	else
+		ip -n "$@"
+	fi
+}
+
 # "NS NETDEV" of the PCI function $1, wherever it is
 netdev_of() {
 	local ns dev
 
-	for ns in "" $(ip netns list | cut -d' ' -f1); do
+	dev=$(only_one_in "/sys/bus/pci/devices/$1/net")
+	if [ -n "$dev" ]; then
+		echo "" "$dev"
+		return
+	fi
+	for ns in $(ip netns list | cut -d' ' -f1); do
 		dev=$(in_netns "$ns" ls "/sys/bus/pci/devices/$1/net" 2>/dev/null)
 		if [ -n "$dev" ]; then
 			echo "$ns" "$dev"
@@ -85,14 +106,14 @@ configure() {
 	read -r old dev < <(netdev_of "${pci[1]}" | sed 's/^ /- /')
 	if [ "$old" != "$far_ns" ]; then
 		[ "$old" != - ] || old=
-		in_netns "$old" ip link set "$dev" netns "$far_ns" || return
+		ip_in "$old" link set "$dev" netns "$far_ns" || return
 	fi
 	read -r old near < <(netdev_of "${pci[0]}" | sed 's/^ /- /')
 	[ "$old" = - ] || return
 	far=$dev ns=$far_ns
 	near_rdma=$(rdma_of "${pci[0]}")
 	far_rdma=$(rdma_of "${pci[1]}")
-	ip netns exec "$ns" ip link set lo up
+	ip -n "$ns" link set lo up
 	one_end "" "$near" 1 && one_end "$ns" "$far" 2
 }
 
@@ -104,14 +125,16 @@ pings() { ping -c 3 -i 0.2 -W "$PATIENCE" "$@"; }
 ping_far() { pings "$far_ip"; }
 
 one_end() {
-	in_netns "$1" ip address flush dev "$2" scope global
-	in_netns "$1" ip link set "$2" up
-	in_netns "$1" ip address add "192.0.2.$3/24" dev "$2"
-	in_netns "$1" ip address add "2001:db8::$3/64" dev "$2" nodad
+	ip_in "$1" -force -batch - <<-END
+		address flush dev $2 scope global
+		link set $2 up
+		address add 192.0.2.$3/24 dev $2
+		address add 2001:db8::$3/64 dev $2 nodad
+	END
 	wait_for carrier "$1" "$2"
 }
 
-carrier() { [ "$(in_netns "$1" cat "/sys/class/net/$2/carrier")" = 1 ]; }
+carrier() { [[ $(ip_in "$1" -oneline link show dev "$2") = *LOWER_UP* ]]; }
 
 # The first NIC has its RDMA device, and with it a netdev or a link.
 has_rdma() { [ -n "$(rdma_of "${pci[0]}")" ]; }
@@ -121,7 +144,7 @@ is_up() { has_rdma && carrier "" "$near"; }
 
 # The MTU of both NICs
 set_mtu() {
-	ip link set "$near" mtu "$1" && ip netns exec "$ns" ip link set "$far" mtu "$1"
+	ip link set "$near" mtu "$1" && ip -n "$ns" link set "$far" mtu "$1"
 }
 
 # A counter of the first NIC
@@ -151,7 +174,7 @@ restore() {
 
 	[ -z "${ns-}" ] || ! ip netns list | grep -qw "$ns" || {
 		dev=$(netdev_of "${pci[1]}" | cut -d' ' -f2)
-		[ -z "$dev" ] || ip netns exec "$ns" ip link set "$dev" netns "$$"
+		[ -z "$dev" ] || ip -n "$ns" link set "$dev" netns "$$"
 		ip netns delete "$ns"
 	}
 }
@@ -173,7 +196,7 @@ objects_are() { [ "$(rdma_objects)" = "$1" ]; }
 connections() {
 	local before text status=0
 
-	ip netns exec "$ns" ip link set "$far" mtu "$(cat "/sys/class/net/$near/mtu")" || return
+	ip -n "$ns" link set "$far" mtu "$(cat "/sys/class/net/$near/mtu")" || return
 	before=$(rdma_objects)
 	text=$("$here/connections" "${@:1:3}" "${4-$3}" "$ns" 2>&1) || status=1
 	echo "$text"

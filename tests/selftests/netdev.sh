@@ -40,11 +40,11 @@ new_mac() {
 	old=$(cat "/sys/class/net/$near/address")
 	ip link set "$near" address "$new" || return
 	ip neigh flush dev "$near"
-	ip netns exec "$ns" ip neigh flush dev "$far"
+	ip -n "$ns" neigh flush dev "$far"
 	ping_far &&
-		ip netns exec "$ns" ip neigh show "$near_ip" | grep -q "$new" &&
+		ip -n "$ns" neigh show "$near_ip" | grep -q "$new" &&
 		ip link set "$near" address "$old" &&
-		ip netns exec "$ns" ip neigh flush dev "$far" &&
+		ip -n "$ns" neigh flush dev "$far" &&
 		ping_far
 }
 
@@ -66,15 +66,15 @@ promisc() {
 
 vlan() {
 	ip link add link "$near" name mynictest.7 type vlan id 7 || return
-	ip netns exec "$ns" ip link add link "$far" name mynictest.7 type vlan id 7 || return
+	ip -n "$ns" link add link "$far" name mynictest.7 type vlan id 7 || return
 	ip address add 198.51.100.1/24 dev mynictest.7
-	ip netns exec "$ns" ip address add 198.51.100.2/24 dev mynictest.7
+	ip -n "$ns" address add 198.51.100.2/24 dev mynictest.7
 	ip link set mynictest.7 up
-	ip netns exec "$ns" ip link set mynictest.7 up
+	ip -n "$ns" link set mynictest.7 up
 	pings 198.51.100.2 && stream 198.51.100.2
 	local status=$?
 	ip link delete mynictest.7
-	ip netns exec "$ns" ip link delete mynictest.7
+	ip -n "$ns" link delete mynictest.7
 	return $status
 }
 
@@ -107,10 +107,10 @@ drops() {
 
 	before=$(rx_dropped)
 	device_before=$(nic_counter rx_eth_dropped)
-	ip netns exec "$ns" ip neigh replace 192.0.2.77 lladdr 02:00:5e:00:00:77 \
+	ip -n "$ns" neigh replace 192.0.2.77 lladdr 02:00:5e:00:00:77 \
 		dev "$far" || return
 	ip netns exec "$ns" ping -q -c 10 -i 0.01 -W 1 192.0.2.77
-	ip netns exec "$ns" ip neigh delete 192.0.2.77 dev "$far"
+	ip -n "$ns" neigh delete 192.0.2.77 dev "$far"
 	[ "$(nic_counter rx_eth_dropped)" -ge $((device_before + 10)) ] &&
 		wait_for dropped_more $((before + 10))
 }

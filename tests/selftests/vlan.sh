@@ -22,18 +22,18 @@ near_vlan_ip=198.51.100.1 far_vlan_ip=198.51.100.2
 near_vlan_ip6=2001:db8:7::1
 
 one_vlan() { # NS NETDEV NUMBER
-	in_netns "$1" ip link add link "$2" name "$vlan" type vlan id 7 \
+	ip_in "$1" link add link "$2" name "$vlan" type vlan id 7 \
 		egress-qos-map 0:3 &&
-		in_netns "$1" ip address add "198.51.100.$3/24" dev "$vlan" &&
-		in_netns "$1" ip address add "2001:db8:7::$3/64" dev "$vlan" nodad &&
-		in_netns "$1" ip link set "$vlan" up
+		ip_in "$1" address add "198.51.100.$3/24" dev "$vlan" &&
+		ip_in "$1" address add "2001:db8:7::$3/64" dev "$vlan" nodad &&
+		ip_in "$1" link set "$vlan" up
 }
 
 add() { one_vlan "" "$near" 1 && one_vlan "$ns" "$far" 2; }
 
 remove() {
 	ip link delete "$vlan" 2>/dev/null
-	ip netns exec "$ns" ip link delete "$vlan" 2>/dev/null
+	ip -n "$ns" link delete "$vlan" 2>/dev/null
 }
 
 # The GID of the address is there, and is the VLAN's
@@ -107,7 +107,7 @@ group() {
 
 forget_neighbours() {
 	ip neigh flush all
-	ip netns exec "$ns" ip neigh flush all
+	ip -n "$ns" neigh flush all
 }
 
 # VLANs take over a new MAC of the interface below, unless they have their own

@@ -9,9 +9,7 @@
 
 ktap_print_header
 need 2
-for program in ethtool python3; do
-	command -v "$program" >/dev/null || skip "no $program"
-done
+command -v ethtool >/dev/null || skip "no ethtool"
 ktap_set_plan 12
 trap 'ip link set "$near" xdp off; ip link set "$near" mtu "$mtu"; restore' EXIT
 configure || ktap_exit_fail_msg "cannot set up the netdevs"
@@ -35,41 +33,15 @@ detach() { ip link set "$near" xdp off && wait_for carrier "" "$near"; }
 
 counted() { [ "$(nic_counter "$1")" -ge "$2" ]; }
 
-# frames NUMBER [back]: the far end sends so many of each length, and may wait for
-# each to come back
-frames() {
-	in_netns "$ns" timeout "$PATIENCE" python3 - "$far" \
-		"$(cat "/sys/class/net/$near/address")" "$1" "${2-}" <<'END'
-import errno, os, socket, sys
-dev, to, number, back = sys.argv[1], bytes.fromhex(sys.argv[2].replace(":", "")), \
-    int(sys.argv[3]), sys.argv[4]
-s = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(0x88b5))
-s.bind((dev, 0x88b5))
-# PACKET_QDISC_BYPASS: a queueing discipline drops frames that have waited for long.
-s.setsockopt(263, 20, 1)
-own = s.getsockname()[4]
-
-def send(frame):
-    while True:
-        try:
-            return s.send(frame)
-        except OSError as e:
-            if e.errno != errno.ENOBUFS:
-                raise
-
-for size in 46, 200, 256, 257, 1000, 1486, 1500:
-    for i in range(number):
-        data = os.urandom(size)
-        send(to + own + b"\x88\xb5" + data)
-        while back:
-            frame, address = s.recvfrom(65536)
-            if address[2] == socket.PACKET_OUTGOING:
-                continue
-            if frame != own + to + b"\x88\xb5" + data:
-                sys.exit("%d bytes came back as %d others" % (size, len(frame) - 14))
-            break
-END
+# The far end sends frames: see frames.c. A frame that does not come back may be
+# waited for too long.
+send() { # KIND [ARGUMENT...]
+	in_netns "$ns" timeout "$PATIENCE" "$here/frames" "$1" "$far" \
+		"$(cat "/sys/class/net/$near/address")" "${@:2}"
 }
+
+# frames NUMBER [back]: so many of each length
+frames() { send lengths "$@"; }
 
 lengths=7
 
@@ -95,32 +67,7 @@ goes_back() { # COUNTER KIND...
 
 # The program sees the tag of a frame. It is still there when the frame is back,
 # where the interface takes it out.
-tag_comes_back() {
-	attach vlan && in_netns "$ns" timeout "$PATIENCE" python3 - "$far" \
-		"$(cat "/sys/class/net/$near/address")" <<'END'
-import socket, struct, sys
-dev, to = sys.argv[1], bytes.fromhex(sys.argv[2].replace(":", ""))
-SOL_PACKET, PACKET_AUXDATA, TP_STATUS_VLAN_VALID = 263, 8, 1 << 4
-# Sockets for one type of frames get them after the kernel has forgotten the tag.
-ETH_P_ALL = 3
-s = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(ETH_P_ALL))
-s.bind((dev, ETH_P_ALL))
-s.setsockopt(SOL_PACKET, PACKET_AUXDATA, 1)
-own = s.getsockname()[4]
-data = bytes(range(200))
-s.send(to + own + b"\x81\x00\x00\x64\x88\xb5" + data)
-while True:
-    frame, extra, _, address = s.recvmsg(65536, 256)
-    if address[1] == 0x88b5 and address[2] != socket.PACKET_OUTGOING:
-        break
-status, _, _, _, _, tci, _ = struct.unpack("=IIIHHHH", dict((type, value) for
-    level, type, value in extra if level == SOL_PACKET)[PACKET_AUXDATA])
-if frame != own + to + b"\x88\xb5" + data:
-    sys.exit("other bytes came back: " + frame.hex())
-if not status & TP_STATUS_VLAN_VALID or tci != 100:
-    sys.exit("status %#x, tag %d" % (status, tci))
-END
-}
+tag_comes_back() { attach vlan && send tagged; }
 
 # Other frames cannot be told from those that come without a program.
 passes() { attach "$1" && ping_far && pings -s 1472 "$far_ip"; }
