@@ -24,8 +24,8 @@ CHOICE = 12
 FIRST_NUMBER = 1 << 15
 LENGTH = 64
 LOCAL_WRITE = verbs.ACCESS["LOCAL_WRITE"]
-# Kinds of objects, users first. Parents are kinds of PDs, and regions of two kinds
-# cannot be registered anew.
+# What programs call the kinds of objects, users first. A parent is a PD, too. Fixed
+# regions cannot be registered anew.
 NAMES = {"table": "table", "wq": "wq", "qp": "qp", "ah": "ah", "mw": "mw",
          "mr": "mr", "fixed": "mr", "srq": "srq", "xrcd": "xrcd", "cq": "cq",
          "channel": "channel", "parent": "pd", "td": "td", "dm": "dm",
@@ -132,7 +132,8 @@ DESTROYERS = {kind: Aside(verbs.DESTROYS[name], {}, target=kind)
 ASIDES = (*(Aside(verb, args, makes=kind) for kind, verb, args in _makers()),
           *(Aside(verb, args, target=kind) for kind, verb, args in _users()),
           *DESTROYERS.values())
-FIRST = {"ibv_wr_complete": "ibv_wr_start", "ibv_wr_abort": "ibv_wr_start"}
+# What a critical section begins with, by its end
+FIRST_VERB = {"ibv_wr_complete": "ibv_wr_start", "ibv_wr_abort": "ibv_wr_start"}
 
 
 class Asides(Ports):
@@ -165,11 +166,16 @@ class Asides(Ports):
             if kind in self.spare:
                 self.make_aside(DESTROYERS[kind])
 
+    def host(self, node, *words):
+        # While a link is down, no address is found.
+        self.aside_random = None
+        super().host(node, *words)
+
     def call(self, name, target, *words, **args):
         # What comes before the first depends on other steps.
         if self.aside_random and not self.is_first and not self.thread and \
                 self.aside_random.random() < SHARE:
-            self.make_aside(self.rare_aside(FIRST.get(name, name)))
+            self.make_aside(self.rare_aside(FIRST_VERB.get(name, name)))
         self.is_first = False
         super().call(name, target, *words, **args)
 
@@ -177,8 +183,8 @@ class Asides(Ports):
         """One of those that are possible between the last verb and this one. With one
         of both it made the rarest pair, in the programs before.
         """
-        some = self.aside_random.sample([
-            aside for aside in ASIDES if self.is_possible(aside)], CHOICE)
+        possible = [aside for aside in ASIDES if self.is_possible(aside)]
+        some = self.aside_random.sample(possible, min(CHOICE, len(possible)))
         return min(some, key=lambda aside: min(
             self.before["pair", self.last_verb, aside.verb],
             self.before["pair", aside.verb, name]))

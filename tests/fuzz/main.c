@@ -36,13 +36,12 @@ static void usage(FILE *to)
 		"Several programs run at the same time, as threads or, with -p, as\n"
 		"processes.\n"
 		"\n"
-		"A call fails that does not return in so many SECONDS (default: %u).\n"
+		"A call fails that does not return in so many SECONDS.\n"
 		"With -x, COMMAND NODE WHAT does to a device what only its host can: see\n"
 		"tests/fuzz/host.\n"
 		"\n"
 		"Exit status: 0 if all did; 1 if one did not; 2 if a program cannot be\n"
-		"run here.\n",
-		call_patience);
+		"run here.\n");
 }
 
 /** open_named() - open the device that has a name just now */
@@ -153,9 +152,9 @@ unsigned int run_line(unsigned long number, char *text)
 
 	if (!split(text, &line))
 		return 0;
+	making_begin(&line);
 	if (line.target)
 		clock_stamp(&line);
-	making_begin(&line);
 	make_call(&line);
 	making_end();
 	return 1;
@@ -269,6 +268,7 @@ int main(int argc, char **argv)
 	static struct program programs[MAX_PROGRAMS];
 	bool processes = false;
 	unsigned int n, named = 0;
+	char *rest;
 	int opt;
 
 	while ((opt = getopt(argc, argv, "d:hpt:x:")) != -1) {
@@ -281,8 +281,11 @@ int main(int argc, char **argv)
 			continue;
 		}
 		if (opt == 't') {
-			call_patience = strtoul(optarg, NULL, 10);
-			continue;
+			call_patience = strtoul(optarg, &rest, 10);
+			if (call_patience && !*rest)
+				continue;
+			usage(stderr);
+			return 2;
 		}
 		if (opt == 'x') {
 			host_command = optarg;

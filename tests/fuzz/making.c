@@ -10,17 +10,19 @@
 
 #include "runner.h"
 
+#define NS_PER_SEC 1000000000ULL
+
 /**
  * struct making - a call that a thread makes
  * @line: the call
  * @program: that it is of
- * @since: when it began, in seconds
+ * @since: when it began, in nanoseconds
  * @next: another one
  */
 struct making {
 	const struct line *line;
 	struct program *program;
-	time_t since;
+	uint64_t since;
 	struct making *next;
 };
 
@@ -30,12 +32,12 @@ static _Thread_local struct making mine;
 static struct making *all;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-static time_t now(void)
+static uint64_t now(void)
 {
 	struct timespec time;
 
 	clock_gettime(CLOCK_MONOTONIC, &time);
-	return time.tv_sec;
+	return time.tv_sec * NS_PER_SEC + time.tv_nsec;
 }
 
 /** making_begin() - the thread makes a call */
@@ -72,7 +74,7 @@ static void tell(const struct making *making, const char *what)
 	len = snprintf(text, sizeof(text), "MISMATCH line %lu%s%s: %s %s: %s\n",
 		       making->line->number, name ? " of " : "",
 		       name ? name : "", making->line->verb,
-		       making->line->target, what);
+		       making->line->target ? making->line->target : "", what);
 	if (len >= (int)sizeof(text))
 		len = sizeof(text) - 1;
 	if (write(STDOUT_FILENO, text, len) != len)
@@ -86,8 +88,20 @@ static void crashed(int sig)
 		tell(&mine, sigdescr_np(sig));
 }
 
+/* Others may wait for what the oldest one holds. */
+static const struct making *oldest(void)
+{
+	const struct making *found = all;
+
+	for (const struct making *other = all; other; other = other->next)
+		if (other->since < found->since)
+			found = other;
+	return found;
+}
+
 static void *watch(void *unused)
 {
+	const struct making *making;
 	char text[64];
 
 	(void)unused;
@@ -95,11 +109,12 @@ static void *watch(void *unused)
 		 call_patience);
 	for (;; sleep(1)) {
 		pthread_mutex_lock(&lock);
-		for (struct making *making = all; making; making = making->next)
-			if (now() - making->since > call_patience) {
-				tell(making, text);
-				_exit(1);
-			}
+		making = oldest();
+		if (making &&
+		    now() - making->since > call_patience * NS_PER_SEC) {
+			tell(making, text);
+			_exit(1);
+		}
 		pthread_mutex_unlock(&lock);
 	}
 	return NULL;

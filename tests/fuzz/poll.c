@@ -483,9 +483,8 @@ static bool take(struct polling *polling, const struct found *found, int n,
 }
 
 /* Once more than needed: nothing else may come */
-static void *poll_all(void *arg)
+static void poll_all(struct polling *polling)
 {
-	struct polling *polling = arg;
 	const struct line *line = polling->line;
 	unsigned int most = number(line, "most", 1);
 	unsigned int poller =
@@ -494,7 +493,6 @@ static void *poll_all(void *arg)
 	bool more = true;
 	int ret;
 
-	program = polling->program;
 	do {
 		ret = poll_some(line, polling->obj, number(line, "ex", 0), most,
 				found);
@@ -502,6 +500,16 @@ static void *poll_all(void *arg)
 			fail(line, "polling returned %d", ret);
 		more = take(polling, found, ret, poller);
 	} while (more || ret);
+}
+
+static void *poll_beside(void *arg)
+{
+	struct polling *polling = arg;
+
+	program = polling->program;
+	making_begin(polling->line);
+	poll_all(polling);
+	making_end();
 	return NULL;
 }
 
@@ -534,7 +542,7 @@ static void poll_cq(const struct line *line)
 	if (number(line, "most", 1) > MAX_BATCH || others > MAX_POLLERS)
 		fail(line, "too many at a time");
 	for (unsigned int i = 0; i < others; i++)
-		if (pthread_create(&threads[i], NULL, poll_all, &polling))
+		if (pthread_create(&threads[i], NULL, poll_beside, &polling))
 			fail(line, "there can be no more threads");
 	poll_all(&polling);
 	for (unsigned int i = 0; i < others; i++)

@@ -186,7 +186,7 @@ extern _Thread_local struct program *program;
 /* How to have the host do something, or NULL */
 extern const char *host_command;
 
-/* Seconds that a call may take; poll() of completions has PATIENCE. */
+/* Seconds that a call of the runner may take; some wait for PATIENCE, and again */
 extern unsigned int call_patience;
 
 /* arguments.c */

@@ -9,6 +9,7 @@ import importlib.machinery
 import importlib.util
 import io
 import pathlib
+import signal
 import subprocess
 import sys
 import tempfile
@@ -103,6 +104,17 @@ class Passing(Directory):
             subprocess.run(["bash", "-c", "\n".join(fuzz.commands(bundles))],
                            cwd=self.dir, check=True)
             self.assertEqual((self.dir / "b.out").exists(), there)
+
+    def test_call_of_the_kernel_that_does_not_return(self):
+        """The process cannot end, but the shell does"""
+        bundle = self.bundle("a", PROGRAM, command="bash -c 'echo MISMATCH line 3: a b: "
+                             "does not return in 240 seconds; exec sleep 10'")
+        with mock.patch.object(fuzz, "GRACE", 0.1):
+            done = subprocess.run(["bash", "-c", *fuzz.commands([bundle])],
+                                  cwd=self.dir, check=False, timeout=5,
+                                  stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        self.assertEqual(done.returncode, -signal.SIGKILL)
+        self.assertIn("MISMATCH", (self.dir / "a.out").read_text())
 
     def test_status(self):
         self.assertFalse(self.passes(f"echo {SAID}; echo {SAID}; exit 2", 2))
@@ -212,6 +224,35 @@ class Shortening(Directory):
             failing = fuzz.one_by_one(lab, fuzz.way(bundles[0], says))
             self.assertEqual(failing(bundles), [bundles[1]])
 
+    def test_investigation_of_a_call_that_does_not_return(self):
+        says = "MISMATCH line 3: query_qp qp0: does not return in 240 seconds\n"
+        bundle = self.bundle("a", PROGRAM)
+        bundle.steps, bundle.seeds = [(0, step) for step in range(4)], ["1"]
+        bundle.last = dict.fromkeys(bundle.steps, 0)
+        runs = []
+
+        def run(lab, bundles):
+            runs.append((lab.patience, len(bundles)))
+            return [says if (0, 2) in one.steps else DONE for one in bundles]
+
+        kept = mock.Mock()
+        with mock.patch.multiple(fuzz, write=lambda _, name, bundle, steps: (
+                dataclasses.replace(bundle, name=name, steps=steps), None),
+                                 run=run, keep=kept, add=mock.Mock()), \
+                contextlib.redirect_stdout(io.StringIO()):
+            fuzz.investigate(fuzz.Lab(self.dir, "mynic", "7.3", [], None), mock.Mock(
+                keep=False, first=False, add=None), bundle, says)
+        self.assertEqual(kept.call_args.args[1].steps, [(0, 2)])
+        self.assertEqual(set(runs), {(fuzz.SHORT_PATIENCE, 1)})
+
+    def test_guest_that_ends_before_all_ran(self):
+        bundles = [self.bundle(name, PROGRAM) for name in "abc"]
+        missing = f"{fuzz.NO_RESULT}0\n"
+        answers = iter(([DONE, missing, missing], [missing, MISMATCH], [missing]))
+        with mock.patch.object(fuzz, "run", lambda *_: next(answers)):
+            self.assertEqual(fuzz.in_one_guest(None, fuzz.way(bundles[0], MISMATCH))(
+                bundles), bundles[2:])
+
     def test_patience_of_guests(self):
         lab = fuzz.Lab(self.dir, "mynic", "7.3", [], None)
         self.assertNotIn("-t", lab.runner.split())
@@ -299,6 +340,23 @@ class Guests(Directory):
                 contextlib.redirect_stdout(io.StringIO()):
             self.assertFalse(fuzz.run_some(None, options, [bundle], fuzz.Tap()))
         looked.assert_called_once()
+
+    def test_programs_that_did_not_run(self):
+        hung = self.bundle("a", PROGRAM)
+        hung.seeds, hung.command = ["1"], "a"
+        other = self.bundle("b", PROGRAM)
+        other.seeds = ["2"]
+        lab = fuzz.Lab(self.dir, "mynic", "7.3", [], None)
+        says = "MISMATCH line 3: a b: does not return in 240 seconds\nstatus 1\n"
+        with mock.patch.multiple(fuzz, investigate=mock.Mock(), run=lambda *_: [
+                says if bundle is hung else f"{fuzz.NO_RESULT}0\n"
+                for bundle in _[1]]), \
+                contextlib.redirect_stdout(io.StringIO()) as said:
+            self.assertFalse(fuzz.run_some(lab, mock.Mock(
+                first=False, keep=False), [hung, other], fuzz.Tap()))
+        self.assertEqual(said.getvalue().splitlines(), [
+            "not ok 1 - program 1",
+            "ok 2 - program 2 # SKIP the guest ended before"])
 
     def test_only_together(self):
         self.assertIsNone(self.shortest("objects", together=True))
