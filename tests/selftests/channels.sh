@@ -26,6 +26,7 @@ mtu=$(cat "/sys/class/net/$near/mtu")
 queues() {
 	local all=("/sys/class/net/$near/queues/$1"-*)
 
+	[ -e "${all[0]}" ] || all=()
 	echo "${#all[@]}"
 }
 
@@ -99,34 +100,35 @@ stat() {
 
 link() { cat "/sys/class/net/$near/statistics/$1"; }
 
-# Packets that each queue has received
-received() {
-	"$here/qstats" "$near" | awk '$1 == "rx" {
-		for (i = 1; i < NF; i++) if ($i == "rx_packets") print $(i + 1) }'
+# take ARRAY: sets it to the packets that each queue has received. A queue of which
+# the kernel tells nothing is an error.
+take() {
+	mapfile -t "$1" < <("$here/qstats" "$near" | awk '$1 == "rx" {
+		for (i = 1; i < NF; i++) if ($i == "rx_packets") print $(i + 1) }')
+	local -n taken=$1
+	[ "${#taken[@]}" = "$(queues rx)" ]
 }
 
 # received_more NUMBER BEFORE...: all queues have received so many more
 received_more() {
 	local now queue before=("${@:2}")
 
-	mapfile -t now < <(received)
+	take now || return
 	for queue in "${!now[@]}"; do
 		[ "${now[queue]}" -ge $((before[queue] + $1)) ] || return
 	done
 }
 
-# few_received BEFORE NOW: frames without ports, such as those of neighbour
-# discovery, come where they want
+# few_received BEFORE NOW: frames without ports, such as those of neighbour discovery,
+# come where they want
 few_received() { [ $(($2 - $1)) -lt 50 ]; }
 
 # only QUEUE: all frames of many flows come to this queue
 only() {
 	local before now queue
 
-	mapfile -t before < <(received)
-	flows 200 || return
-	wait_for queue_received_more "$1" $((before[$1] + 200)) || return
-	mapfile -t now < <(received)
+	take before && flows 200 || return
+	wait_for queue_received_more "$1" $((before[$1] + 200)) && take now || return
 	for queue in "${!now[@]}"; do
 		[ "$queue" = "$1" ] || few_received "${before[queue]}" "${now[queue]}" ||
 			return
@@ -139,8 +141,7 @@ queue_received_more() { [ "$(stat rx "$1" rx_packets)" -ge "$2" ]; }
 every() {
 	local before
 
-	mapfile -t before < <(received)
-	flows && wait_for received_more 50 "${before[@]}"
+	take before && flows && wait_for received_more 50 "${before[@]}"
 }
 
 channels() { # NUMBER
@@ -298,10 +299,7 @@ fields() {
 		fails_with "$no" ethtool -N "$near" rx-flow-hash tcp4 s &&
 		ethtool -N "$near" rx-flow-hash udp4 sd &&
 		! fields_are udp4 'L4 bytes' && fields_are tcp4 'L4 bytes 2 & 3' || status=1
-	mapfile -t before < <(received)
-	flows 200 || status=1
-	wait_for_flows
-	mapfile -t now < <(received)
+	take before && flows 200 && wait_for_flows && take now || status=1
 	for queue in "${!now[@]}"; do
 		few_received "${before[queue]}" "${now[queue]}" || more=$((more + 1))
 	done
@@ -328,15 +326,15 @@ rings() {
 		return $status
 }
 
-far_mac() { in_netns "$ns" cat "/sys/class/net/$far/address"; }
+far_mac=$(in_netns "$ns" cat "/sys/class/net/$far/address")
 
 # full NUMBER: sends so many short frames as fast as they go, from the processor
 # that does not look at completions
-full() { taskset -c 1 "$here/frames" fill "$near" "$(far_mac)" "$1"; }
+full() { taskset -c 1 "$here/frames" fill "$near" "$far_mac" "$1"; }
 
 # What a virtual machine sends may have any header. $1 is its Ethertype, $2 its
 # first byte, and $3 its length.
-false_segments() { "$here/frames" segments "$near" "$(far_mac)" "$@"; }
+false_segments() { "$here/frames" segments "$near" "$far_mac" "$@"; }
 
 # The sum of some counters of the interface
 near_sum() {

@@ -23,6 +23,7 @@
 #include <linux/if_ether.h>
 #include <linux/if_packet.h>
 #include <linux/virtio_net.h>
+#include <limits.h>
 #include <net/if.h>
 #include <netinet/ip6.h>
 #include <netinet/ip.h>
@@ -41,16 +42,18 @@
 #define TYPE ETH_P_802_EX1 /* local experiments */
 #define TAG 100
 #define MSS 1000
+#define MAX_IP_HEADER 60
 
+/* xdp.sh knows how many there are. */
 static const int lengths[] = { 46, 200, 256, 257, 1000, 1486, 1500 };
 
-static unsigned long parse(const char *text)
+static unsigned long parse(const char *text, unsigned long most)
 {
 	char *end;
 	unsigned long value = strtoul(text, &end, 0);
 
-	if (*end || end == text)
-		errx(2, "%s is no number", text);
+	if (*end || end == text || value > most)
+		errx(2, "%s is no number up to %lu", text, most);
 	return value;
 }
 
@@ -60,11 +63,12 @@ static int send_flows(char **args)
 		.sin_family = AF_INET,
 		.sin_port = htons(DISCARD_PORT),
 	};
+	unsigned long flows = parse(args[1], UINT16_MAX - FIRST_PORT);
 	static const char data[100];
 
 	if (inet_pton(AF_INET, args[0], &to.sin_addr) != 1)
 		errx(2, "%s is no address", args[0]);
-	for (unsigned long i = 0; i < parse(args[1]); i++) {
+	for (unsigned long i = 0; i < flows; i++) {
 		struct sockaddr_in from = {
 			.sin_family = AF_INET,
 			.sin_port = htons(FIRST_PORT + i),
@@ -88,7 +92,7 @@ static void set(int fd, int option)
 		err(1, "packet socket option %d", option);
 }
 
-/* A socket for frames of a type on NETDEV, and their header, to MAC and back */
+/* A socket for frames of a type on NETDEV, and the header of those to MAC */
 static int open_frames(char **args, int type, struct ethhdr *header)
 {
 	struct sockaddr_ll address = {
@@ -100,7 +104,8 @@ static int open_frames(char **args, int type, struct ethhdr *header)
 	unsigned char *to = header->h_dest;
 	int fd = socket(AF_PACKET, SOCK_RAW, htons(type));
 
-	if (fd < 0 || bind(fd, (void *)&address, sizeof(address)) ||
+	if (fd < 0 || !address.sll_ifindex ||
+	    bind(fd, (void *)&address, sizeof(address)) ||
 	    getsockname(fd, (void *)&address, &len))
 		err(1, "%s", args[0]);
 	if (sscanf(args[1], "%hhx:%hhx:%hhx:%hhx:%hhx:%hhx", &to[0], &to[1],
@@ -125,17 +130,21 @@ static int fill(char **args)
 {
 	struct {
 		struct ethhdr header;
-		char data[ETH_ZLEN];
+		char data[50];
 	} frame = {};
+	unsigned long frames = parse(args[2], ULONG_MAX);
 	int fd = open_frames(args, 0, &frame.header);
 
 	set(fd, PACKET_QDISC_BYPASS);
-	for (unsigned long i = 0; i < parse(args[2]); i++)
-		try_to_send(fd, &frame, sizeof(frame.header) + 50);
+	for (unsigned long i = 0; i < frames; i++)
+		try_to_send(fd, &frame, sizeof(frame));
 	return 0;
 }
 
-/* The next frame that comes from outside; its control messages are in @control */
+/*
+ * Receives the next frame that comes from outside, with the control messages that
+ * msg has room for. Returns its length, even if that is more than there is room for.
+ */
 static size_t next_frame(int fd, void *frame, size_t len, struct msghdr *msg)
 {
 	struct sockaddr_ll from;
@@ -149,7 +158,7 @@ static size_t next_frame(int fd, void *frame, size_t len, struct msghdr *msg)
 		msg->msg_iov = &iov;
 		msg->msg_iovlen = 1;
 		msg->msg_controllen = room;
-		got = recvmsg(fd, msg, 0);
+		got = recvmsg(fd, msg, MSG_TRUNC);
 		if (got < 0)
 			err(1, "cannot receive");
 	} while (from.sll_pkttype == PACKET_OUTGOING ||
@@ -172,15 +181,17 @@ static int send_lengths(char **args)
 		struct ethhdr header;
 		unsigned char data[ETH_DATA_LEN];
 	} frame = {}, got;
-	bool back = args[3] && !strcmp(args[3], "back");
+	unsigned long frames = parse(args[2], ULONG_MAX);
+	bool back = args[3];
 	int fd = open_frames(args, TYPE, &frame.header);
 
 	/* A queueing discipline drops frames that have waited for long. */
 	set(fd, PACKET_QDISC_BYPASS);
 	for (size_t i = 0; i < sizeof(lengths) / sizeof(*lengths); i++)
-		for (unsigned long n = 0; n < parse(args[2]); n++) {
+		for (unsigned long n = 0; n < frames; n++) {
 			size_t len = sizeof(frame.header) + lengths[i];
 			struct msghdr msg = {};
+			size_t found;
 
 			if (getrandom(frame.data, lengths[i], 0) != lengths[i])
 				err(1, "no random numbers");
@@ -188,10 +199,11 @@ static int send_lengths(char **args)
 				;
 			if (!back)
 				continue;
-			if (next_frame(fd, &got, sizeof(got), &msg) != len ||
-			    !is_back(&got.header, &frame.header, frame.data,
-				     lengths[i]))
-				errx(1, "%d other bytes came back", lengths[i]);
+			found = next_frame(fd, &got, sizeof(got), &msg);
+			if (found != len || !is_back(&got.header, &frame.header,
+						     frame.data, lengths[i]))
+				errx(1, "%zu bytes came back as %zu others",
+				     len, found);
 		}
 	return 0;
 }
@@ -207,11 +219,18 @@ static int send_tagged(char **args)
 		struct ethhdr header;
 		unsigned char data[ETH_DATA_LEN];
 	} got;
-	char control[CMSG_SPACE(sizeof(struct tpacket_auxdata))];
-	struct msghdr msg = { .msg_control = control,
+	union {
+		struct cmsghdr first;
+		char room[CMSG_SPACE(sizeof(struct tpacket_auxdata))];
+	} control;
+	struct msghdr msg = { .msg_control = &control,
 			      .msg_controllen = sizeof(control) };
 	struct tpacket_auxdata *aux;
-	/* With one type alone, the kernel has forgotten the tag. */
+	struct cmsghdr *cmsg;
+	/*
+	 * Sockets for one type of frames get them after the kernel has forgotten
+	 * the tag.
+	 */
 	int fd = open_frames(args, ETH_P_ALL, &frame.header);
 	size_t len;
 
@@ -228,9 +247,11 @@ static int send_tagged(char **args)
 	    !is_back(&got.header, &frame.header, frame.data,
 		     sizeof(frame.data)))
 		errx(1, "%zu other bytes came back", len);
-	if (!CMSG_FIRSTHDR(&msg))
+	cmsg = CMSG_FIRSTHDR(&msg);
+	if (!cmsg || cmsg->cmsg_level != SOL_PACKET ||
+	    cmsg->cmsg_type != PACKET_AUXDATA)
 		errx(1, "nothing is known of a tag");
-	aux = (void *)CMSG_DATA(CMSG_FIRSTHDR(&msg));
+	aux = (void *)CMSG_DATA(cmsg);
 	if (!(aux->tp_status & TP_STATUS_VLAN_VALID) || aux->tp_vlan_tci != TAG)
 		errx(1, "status %#x, tag %d", aux->tp_status, aux->tp_vlan_tci);
 	return 0;
@@ -238,7 +259,8 @@ static int send_tagged(char **args)
 
 static int send_segments(char **args)
 {
-	unsigned long type = parse(args[2]), size = parse(args[4]);
+	unsigned long type = parse(args[2], UINT16_MAX);
+	unsigned long size = parse(args[4], MAX_IP_HEADER);
 	bool old = type == ETH_P_IP;
 	struct {
 		struct virtio_net_hdr vnet;
@@ -255,8 +277,6 @@ static int send_segments(char **args)
 	size_t len;
 	int fd;
 
-	if (size > 60)
-		errx(2, "a header of %lu bytes", size);
 	fd = open_frames(args, 0, &frame.header);
 	set(fd, PACKET_VNET_HDR);
 	frame.header.h_proto = htons(type);
@@ -282,7 +302,7 @@ static int send_segments(char **args)
 		ip->ip6_nxt = IPPROTO_TCP;
 		ip->ip6_hlim = 64;
 	}
-	frame.rest[0] = parse(args[3]);
+	frame.rest[0] = parse(args[3], UINT8_MAX);
 	memcpy(frame.rest + size, &tcp, sizeof(tcp));
 	len = sizeof(frame.vnet) + start + sizeof(tcp) + data;
 	if (send(fd, &frame, len, 0) != (ssize_t)len)

@@ -35,15 +35,15 @@ functions() {
 	done 2>/dev/null
 }
 
-# The name of what is in the directory $1, if it is there
-only_one_in() {
+# The names in the directory $1, if it is there
+names_in() {
 	local found=("$1"/*)
 
-	[ ! -e "${found[0]}" ] || echo "${found[0]##*/}"
+	[ ! -e "${found[0]}" ] || printf '%s\n' "${found[@]##*/}"
 }
 
 # The RDMA device of the PCI function $1
-rdma_of() { only_one_in "/sys/bus/pci/devices/$1/infiniband"; }
+rdma_of() { names_in "/sys/bus/pci/devices/$1/infiniband"; }
 
 # in_netns NS COMMAND...: "" is the namespace that we are in
 in_netns() {
@@ -54,7 +54,7 @@ in_netns() {
 	fi
 }
 
-# ip_in NS ARGUMENT...: ip in a namespace, without a process that enters it
+# ip_in NS ARGUMENT...: ip, which enters the namespace itself
 ip_in() {
 	if [ -z "$1" ]; then
 		ip "${@:2}"
@@ -67,15 +67,15 @@ ip_in() {
 netdev_of() {
 	local ns dev
 
-	dev=$(only_one_in "/sys/bus/pci/devices/$1/net")
+	dev=$(names_in "/sys/bus/pci/devices/$1/net")
 	if [ -n "$dev" ]; then
 		echo "" "$dev"
 		return
 	fi
-	for ns in $(ip netns list | cut -d' ' -f1); do
-		dev=$(in_netns "$ns" ls "/sys/bus/pci/devices/$1/net" 2>/dev/null)
+	for ns in /run/netns/*; do
+		dev=$(in_netns "${ns##*/}" ls "/sys/bus/pci/devices/$1/net" 2>/dev/null)
 		if [ -n "$dev" ]; then
-			echo "$ns" "$dev"
+			echo "${ns##*/}" "$dev"
 			return
 		fi
 	done
@@ -100,20 +100,17 @@ far_ns=mynic-selftest
 # Sets addresses of the first two functions, the second in a separate namespace.
 # Sets near and far (netdevs), ns (of far), near_rdma and far_rdma.
 configure() {
-	local old dev
+	local found old
 
-	ip netns list | grep -qw "$far_ns" || ip netns add "$far_ns"
-	read -r old dev < <(netdev_of "${pci[1]}" | sed 's/^ /- /')
-	if [ "$old" != "$far_ns" ]; then
-		[ "$old" != - ] || old=
-		ip_in "$old" link set "$dev" netns "$far_ns" || return
-	fi
-	read -r old near < <(netdev_of "${pci[0]}" | sed 's/^ /- /')
-	[ "$old" = - ] || return
-	far=$dev ns=$far_ns
+	[ -e "/run/netns/$far_ns" ] || ip netns add "$far_ns"
+	found=$(netdev_of "${pci[1]}") || return
+	old=${found% *} far=${found#* } ns=$far_ns
+	[ "$old" = "$ns" ] || ip_in "$old" link set "$far" netns "$ns" || return
+	found=$(netdev_of "${pci[0]}") || return
+	near=${found#* }
+	[ -z "${found% *}" ] || return
 	near_rdma=$(rdma_of "${pci[0]}")
 	far_rdma=$(rdma_of "${pci[1]}")
-	ip -n "$ns" link set lo up
 	one_end "" "$near" 1 && one_end "$ns" "$far" 2
 }
 
@@ -126,6 +123,7 @@ ping_far() { pings "$far_ip"; }
 
 one_end() {
 	ip_in "$1" -force -batch - <<-END
+		link set lo up
 		address flush dev $2 scope global
 		link set $2 up
 		address add 192.0.2.$3/24 dev $2
@@ -134,7 +132,15 @@ one_end() {
 	wait_for carrier "$1" "$2"
 }
 
-carrier() { [[ $(ip_in "$1" -oneline link show dev "$2") = *LOWER_UP* ]]; }
+carrier() {
+	local state
+
+	if [ -n "$1" ]; then
+		[[ $(ip -n "$1" -oneline link show dev "$2") = *LOWER_UP* ]]
+	else
+		read -r state <"/sys/class/net/$2/carrier" && [ "$state" = 1 ]
+	fi
+}
 
 # The first NIC has its RDMA device, and with it a netdev or a link.
 has_rdma() { [ -n "$(rdma_of "${pci[0]}")" ]; }
@@ -172,8 +178,9 @@ listening_tcp() { ss -Hltn 'sport = :18515' | grep -q .; }
 restore() {
 	local dev
 
-	[ -z "${ns-}" ] || ! ip netns list | grep -qw "$ns" || {
-		dev=$(netdev_of "${pci[1]}" | cut -d' ' -f2)
+	[ -z "${ns-}" ] || [ ! -e "/run/netns/$ns" ] || {
+		dev=$(netdev_of "${pci[1]}")
+		dev=${dev#* }
 		[ -z "$dev" ] || ip -n "$ns" link set "$dev" netns "$$"
 		ip netns delete "$ns"
 	}

@@ -17,11 +17,12 @@ configure || ktap_exit_fail_msg "cannot set up the netdevs"
 function=/sys/bus/pci/devices/${pci[0]}
 mtu=$(cat "/sys/class/net/$near/mtu")
 programs=/sys/fs/bpf/mynic-selftest
+mountpoint -q /sys/fs/bpf || mount -t bpf none /sys/fs/bpf ||
+	ktap_exit_fail_msg "there is no place for programs"
 
 # attach KIND [IFINDEX]
 attach() {
-	mountpoint -q /sys/fs/bpf || mount -t bpf none /sys/fs/bpf || return
-	rm -f "$programs"
+	[ ! -e "$programs" ] || rm "$programs"
 	"$here/xdp_load" "$programs" "$@" || return
 	ip -force link set "$near" xdpdrv pinned "$programs"
 	local status=$?
@@ -33,16 +34,18 @@ detach() { ip link set "$near" xdp off && wait_for carrier "" "$near"; }
 
 counted() { [ "$(nic_counter "$1")" -ge "$2" ]; }
 
-# The far end sends frames: see frames.c. A frame that does not come back may be
-# waited for too long.
+near_mac=$(cat "/sys/class/net/$near/address")
+
+# The far end sends frames: see frames.c. The time is limited, as a frame may never
+# come back.
 send() { # KIND [ARGUMENT...]
-	in_netns "$ns" timeout "$PATIENCE" "$here/frames" "$1" "$far" \
-		"$(cat "/sys/class/net/$near/address")" "${@:2}"
+	in_netns "$ns" timeout "$PATIENCE" "$here/frames" "$1" "$far" "$near_mac" "${@:2}"
 }
 
 # frames NUMBER [back]: so many of each length
 frames() { send lengths "$@"; }
 
+# How many those are
 lengths=7
 
 # gets KIND COUNTER: the program sees all frames, and the interface counts them
