@@ -82,7 +82,7 @@ check-apps:
 	@scripts/check apps applications nodes connections warm arches arm64 series
 
 fuzz-verbs:
-	@scripts/fuzz-verbs --kernel debug --calls 10000000
+	@scripts/fuzz-verbs --kernel debug --calls 10000000 --shorten 240
 
 bench:
 	@scripts/bench

@@ -8,6 +8,7 @@ import dataclasses
 import importlib.machinery
 import importlib.util
 import io
+import itertools
 import pathlib
 import signal
 import subprocess
@@ -167,18 +168,24 @@ class Shortening(Directory):
     # Steps without which a program does otherwise
     NEEDED = {(0, 3), (0, 12)}
 
-    def shortest(self, says, other="status 2\n", asides=False):
+    def shortest(self, says, other="status 2\n", asides=False, rounds=100):
         """What is left of twenty steps if a program says this with all needed ones,
         and something else without some
 
         asides: whether it needs these, too
+        rounds: how many guests there is time for
         """
         bundle = self.bundle("a", PROGRAM)
+        lab = fuzz.Lab(self.dir, "mynic", "7.3", [], None).shortening(
+            mock.Mock(shorten=10))
+        left = itertools.repeat(0, rounds)
 
         def write(_, name, bundle, steps):
             return dataclasses.replace(bundle, name=name, steps=steps), None
 
-        def run(_, bundles):
+        def run(lab, bundles):
+            if next(left, None) is None:
+                lab.until = 0
             return [says if self.NEEDED <= set(one.steps) and
                     one.asides >= asides else other for one in bundles]
 
@@ -186,8 +193,8 @@ class Shortening(Directory):
                 mock.patch.object(fuzz, "run", run), \
                 contextlib.redirect_stdout(io.StringIO()):
             return fuzz.shorten(
-                None, bundle, [(0, n) for n in range(20)],
-                fuzz.in_one_guest(None, fuzz.way(bundle, says)))
+                lab, bundle, [(0, n) for n in range(20)],
+                fuzz.in_one_guest(lab, fuzz.way(bundle, says)))
 
     def shortened(self, *args):
         """The steps that are left"""
@@ -198,6 +205,21 @@ class Shortening(Directory):
             shortest = self.shortest(MISMATCH, asides=asides)
             self.assertEqual(shortest.asides, asides)
             self.assertEqual(set(shortest.steps), self.NEEDED)
+
+    def test_time(self):
+        """When it is over, the shortest of what was tried is left."""
+        self.assertEqual(len(self.shortest(MISMATCH, rounds=0).steps), 20)
+        some = set(self.shortest(MISMATCH, rounds=3).steps)
+        self.assertTrue(self.NEEDED < some)
+        self.assertLess(len(some), 20)
+
+    def test_time_of_guests(self):
+        lab = fuzz.Lab(self.dir, "mynic", "7.3", [], None)
+        for minutes, seconds in ((10, 600), (0, fuzz.LEAST_SECONDS)):
+            short = lab.shortening(mock.Mock(shorten=minutes))
+            self.assertEqual(short.seconds, seconds)
+            self.assertEqual(short.late, not minutes)
+            self.assertFalse(lab.late)
 
     def test_mismatch(self):
         self.assertEqual(self.shortened(MISMATCH + "status 1\n"), self.NEEDED)
@@ -218,7 +240,7 @@ class Shortening(Directory):
         """The fewest of these are run, each in a guest of its own"""
         says = "MISMATCH line 3: query_qp qp0: does not return in 240 seconds\n"
         bundles = [self.bundle(name, PROGRAM) for name in "abc"]
-        lab = mock.Mock(patience=None)
+        lab = fuzz.Lab(self.dir, "mynic", "7.3", [], None)
         answers = iter((["status 2\n"], [says.replace("240", "120")]))
         with mock.patch.object(fuzz, "run", lambda *_: next(answers)):
             failing = fuzz.one_by_one(lab, fuzz.way(bundles[0], says))
@@ -241,7 +263,7 @@ class Shortening(Directory):
                                  run=run, keep=kept, add=mock.Mock()), \
                 contextlib.redirect_stdout(io.StringIO()):
             fuzz.investigate(fuzz.Lab(self.dir, "mynic", "7.3", [], None), mock.Mock(
-                keep=False, first=False, add=None), bundle, says)
+                keep=False, first=False, add=None, shorten=10), bundle, says)
         self.assertEqual(kept.call_args.args[1].steps, [(0, 2)])
         self.assertEqual(set(runs), {(fuzz.SHORT_PATIENCE, 1)})
 
@@ -250,7 +272,8 @@ class Shortening(Directory):
         missing = f"{fuzz.NO_RESULT}0\n"
         answers = iter(([DONE, missing, missing], [missing, MISMATCH], [missing]))
         with mock.patch.object(fuzz, "run", lambda *_: next(answers)):
-            self.assertEqual(fuzz.in_one_guest(None, fuzz.way(bundles[0], MISMATCH))(
+            lab = fuzz.Lab(self.dir, "mynic", "7.3", [], None)
+            self.assertEqual(fuzz.in_one_guest(lab, fuzz.way(bundles[0], MISMATCH))(
                 bundles), bundles[2:])
 
     def test_patience_of_guests(self):
@@ -277,8 +300,8 @@ class Shortening(Directory):
                 dataclasses.replace(bundle, name=name, steps=steps), None),
                                  run=run, keep=kept, add=mock.Mock()), \
                 contextlib.redirect_stdout(io.StringIO()):
-            fuzz.investigate(mock.Mock(), mock.Mock(
-                keep=False, first=False, add=None), bundle, says)
+            fuzz.investigate(fuzz.Lab(self.dir, "mynic", "7.3", [], None), mock.Mock(
+                keep=False, first=False, add=None, shorten=10), bundle, says)
         self.assertEqual(kept.call_args.args[1].steps, [(0, 3), (1, 3)])
 
     def test_not_shortened(self):
@@ -293,11 +316,12 @@ class Guests(Directory):
 
     NEEDED = {(0, 3), (0, 12)}
 
-    def shortest(self, way, other=None, together=False):
+    def shortest(self, way, other=None, together=False, minutes=10):
         """What is left of five programs, of which the third one fails a guest in this
         way, and all others in another one
 
         together: only with the first
+        minutes: how long to look
         """
         bundles = [self.bundle(str(number), PROGRAM) for number in range(5)]
         for bundle in bundles:
@@ -318,7 +342,9 @@ class Guests(Directory):
         with mock.patch.multiple(fuzz, write=write, run_and_look=look,
                                  keep=kept), \
                 contextlib.redirect_stdout(io.StringIO()):
-            fuzz.investigate_guest(None, bundles, look(None, bundles)[1])
+            fuzz.investigate_guest(
+                fuzz.Lab(self.dir, "mynic", "7.3", [], None),
+                mock.Mock(shorten=minutes), bundles, look(None, bundles)[1])
         if not kept.called:
             return None
         bundle = kept.call_args.args[1]
@@ -357,6 +383,9 @@ class Guests(Directory):
         self.assertEqual(said.getvalue().splitlines(), [
             "not ok 1 - program 1",
             "ok 2 - program 2 # SKIP the guest ended before"])
+
+    def test_time(self):
+        self.assertIsNone(self.shortest("objects", minutes=0))
 
     def test_only_together(self):
         self.assertIsNone(self.shortest("objects", together=True))
