@@ -121,7 +121,7 @@ def _users():
         ("srq", "ibv_modify_srq", {"mask": 1, "wr": 2, "limit": 0}),
         ("qp", "ibv_query_qp", reset),
         ("qp", "ibv_modify_qp", {**reset, "mask": verbs.ATTRIBUTES["STATE"]}),
-        ("qp", "ibv_query_ece", {"options": 0}),
+        ("qp", "ibv_query_ece", {"options": verbs.ECE_OPTIONS}),
         ("qp", "ibv_query_qp_data_in_order", {"op": 0, "flags": 0}),
         ("wq", "ibv_modify_wq", {"state": 0}),
     )
@@ -175,7 +175,7 @@ class Asides(Ports):
         # What comes before the first depends on other steps.
         if self.aside_random and not self.is_first and not self.thread and \
                 self.aside_random.random() < SHARE:
-            self.make_aside(self.rare_aside(FIRST_VERB.get(name, name)))
+            self.make_aside_of(self.rare_aside(FIRST_VERB.get(name, name)))
         self.is_first = False
         super().call(name, target, *words, **args)
 
@@ -183,19 +183,35 @@ class Asides(Ports):
         """One of those that are possible between the last verb and this one. With one
         of both it made the rarest pair, in the programs before.
         """
-        possible = [aside for aside in ASIDES if self.is_possible(aside)]
-        some = self.aside_random.sample(possible, min(CHOICE, len(possible)))
-        return min(some, key=lambda aside: min(
-            self.before["pair", self.last_verb, aside.verb],
-            self.before["pair", aside.verb, name]))
+        def rarity(aside):
+            pairs = [("pair", aside.verb, name)]
+            if aside.uses <= set(self.spare):
+                pairs.append(("pair", self.last_verb, aside.verb))
+            return min(self.before[pair] for pair in pairs)
+
+        return min(self.aside_random.sample(
+            [aside for aside in ASIDES if self.is_possible(aside)], CHOICE), key=rarity)
 
     def is_possible(self, aside):
-        """Whether there is what it needs, and nobody needs what it destroys"""
-        if aside.makes in self.spare or aside.uses - set(self.spare) or \
-                not self.device.has(aside.verb):
-            return False
-        return not aside.destroys or not any(
-            aside.target in uses for uses in self.spare_uses.values())
+        """Whether the device has the verb and what it needs, and nobody has or needs
+        what it makes or destroys
+        """
+        return aside.makes not in self.spare and self.device.has(aside.verb) and \
+            all(kind in self.spare or self.makers(kind) for kind in aside.uses) and \
+            not (aside.destroys and any(aside.target in uses
+                                        for uses in self.spare_uses.values()))
+
+    def makers(self, kind):
+        """Those that make an object of a kind with this device"""
+        return [aside for aside in ASIDES
+                if aside.makes == kind and self.is_possible(aside)]
+
+    def make_aside_of(self, aside):
+        """Make what it needs, then the aside."""
+        for kind in sorted(aside.uses):
+            if kind not in self.spare:
+                self.make_aside_of(self.aside_random.choice(self.makers(kind)))
+        self.make_aside(aside)
 
     def make_aside(self, aside):
         target = self.spare.get(aside.target)
