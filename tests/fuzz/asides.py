@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 """Calls between those of a step, which make rare pairs of verbs.
 
-An aside is one call that needs no object of the step. It has random numbers
-and objects of its own, so that the step does the same with it and without it.
-At the end of the step its objects are gone.
+An aside is a call that needs no object of the step, behind those that make what
+it needs. It has random numbers and objects of its own, so that the step does the
+same with it and without it. At the end of the step its objects are gone.
 """
 
 import collections
@@ -18,7 +18,7 @@ from ports import FAIL, Ports
 
 # How often a call has an aside before it
 SHARE = 0.05
-# The rarest of so many is taken.
+# Of so many possible asides, drawn by chance, the rarest is taken.
 CHOICE = 12
 # Objects of asides have numbers from this one on, so that others keep theirs.
 FIRST_NUMBER = 1 << 15
@@ -180,8 +180,8 @@ class Asides(Ports):
         super().call(name, target, *words, **args)
 
     def rare_aside(self, name):
-        """One of those that are possible between the last verb and this one. With one
-        of both it made the rarest pair, in the programs before.
+        """One of those that are possible between the last verb and this one. Of the
+        pairs that they would make, its pair was the rarest in the programs before.
         """
         def rarity(aside):
             pairs = [("pair", aside.verb, name)]

@@ -102,8 +102,12 @@ class Passing(Directory):
                        for name, command in (("a", f"echo {says}; exit 1"),
                                              ("b", f"echo {SAID}"))]
             (self.dir / "b.out").unlink(missing_ok=True)
-            subprocess.run(["bash", "-c", "\n".join(fuzz.commands(bundles))],
-                           cwd=self.dir, check=True)
+            with mock.patch.object(fuzz, "GRACE", 0.1):
+                text = "\n".join(fuzz.commands(bundles))
+            # Who waits to kill the shell has its output, and kills none that has ended.
+            done = subprocess.run(["bash", "-c", text], cwd=self.dir, check=True,
+                                  stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+            self.assertEqual(done.stdout, b"")
             self.assertEqual((self.dir / "b.out").exists(), there)
 
     def test_call_of_the_kernel_that_does_not_return(self):
@@ -219,6 +223,8 @@ class Shortening(Directory):
             short = lab.shortening(mock.Mock(shorten=minutes))
             self.assertEqual(short.seconds, seconds)
             self.assertEqual(short.late, not minutes)
+            # A call that does not return must have the time to show it.
+            self.assertGreater(dataclasses.replace(short, patience=200).seconds, 300)
             self.assertFalse(lab.late)
 
     def test_mismatch(self):
@@ -343,8 +349,8 @@ class Guests(Directory):
                                  keep=kept), \
                 contextlib.redirect_stdout(io.StringIO()):
             fuzz.investigate_guest(
-                fuzz.Lab(self.dir, "mynic", "7.3", [], None),
-                mock.Mock(shorten=minutes), bundles, look(None, bundles)[1])
+                fuzz.Lab(self.dir, "mynic", "7.3", [], None).shortening(
+                    mock.Mock(shorten=minutes)), bundles, look(None, bundles)[1])
         if not kept.called:
             return None
         bundle = kept.call_args.args[1]
@@ -359,12 +365,13 @@ class Guests(Directory):
     def test_first_program_of_a_guest_that_died(self):
         bundle = self.bundle("a", PROGRAM)
         looked = mock.Mock()
-        options = mock.Mock(first=True, keep=False)
+        options = mock.Mock(first=True, keep=False, shorten=10)
+        lab = fuzz.Lab(self.dir, "mynic", "7.3", [], None)
         with mock.patch.multiple(
                 fuzz, investigate=looked, run_all=lambda *_: (
                     [(bundle, MISMATCH)], [(fuzz.DEATH, "text")])), \
                 contextlib.redirect_stdout(io.StringIO()):
-            self.assertFalse(fuzz.run_some(None, options, [bundle], fuzz.Tap()))
+            self.assertFalse(fuzz.run_some(lab, options, [bundle], fuzz.Tap()))
         looked.assert_called_once()
 
     def test_programs_that_did_not_run(self):
@@ -379,7 +386,7 @@ class Guests(Directory):
                 for bundle in _[1]]), \
                 contextlib.redirect_stdout(io.StringIO()) as said:
             self.assertFalse(fuzz.run_some(lab, mock.Mock(
-                first=False, keep=False), [hung, other], fuzz.Tap()))
+                first=False, keep=False, shorten=10), [hung, other], fuzz.Tap()))
         self.assertEqual(said.getvalue().splitlines(), [
             "not ok 1 - program 1",
             "ok 2 - program 2 # SKIP the guest ended before"])
@@ -438,6 +445,28 @@ class Leaving(Directory):
         self.lab.kernel = "debug"
         self.assertFalse(self.is_whole(self.bundle("a", "fill\n"))[0])
 
+    def test_guest_that_is_cut_off(self):
+        """Nothing is known of what is left then, nor shown by it."""
+        bundle = self.bundle("a", PROGRAM)
+        for status, shown in ((124, False), (0, True)):
+            self.answers["memory-left"] = "more\n" if shown else \
+                f"{fuzz.NO_RESULT}{status}\n"
+            self.answers["reports"] = REPORTS if shown else \
+                f"{fuzz.NO_RESULT}{status}\nstatus {status} of the guest\n"
+            whole, text = self.is_whole(bundle)
+            self.assertFalse(whole)
+            self.assertEqual("not ok 2" in text, not shown)
+            with mock.patch.object(fuzz, "run", self.run_in_guest):
+                self.assertEqual(fuzz.shows(self.lab, [bundle], "memory"), shown)
+
+    def test_guest_that_did_not_come_up(self):
+        self.answers = {}
+        bundle = self.bundle("a", PROGRAM)
+        missing = f"{fuzz.NO_RESULT}125\n"
+        with mock.patch.object(fuzz, "run", lambda _, bundles, __=False: [
+                *[missing] * (len(bundles) - 1), missing + fuzz.DEATH]):
+            self.assertFalse(fuzz.shows(self.lab, [bundle], fuzz.DEATH))
+
     def test_reports(self):
         for text in (REPORTS.replace("ok 3", "no 3"), REPORTS + "status 1\n",
                      REPORTS.replace("\nok 2", "\nnot ok 2"),
@@ -478,7 +507,7 @@ class Leaving(Directory):
         self.assertTrue(self.dies(reports=died))
         self.assertFalse(self.dies(reports="status 1 of the guest\n"))
         self.lab.device = "rxe"
-        self.assertTrue(self.dies(a=died))
+        self.assertTrue(self.dies(a="# begins\n" + fuzz.DEATH))
         self.assertFalse(self.dies())
 
     def dies(self, **answers):
