@@ -523,6 +523,15 @@ class Leaving(Directory):
         self.assertTrue(self.is_whole(bundle, first=True)[0])
         self.assertFalse(self.is_whole(bundle)[0])
 
+    def test_command_of_a_run(self):
+        plain = mock.Mock(calls=5, kernel="7.3", device="mynic", faults=False)
+        self.assertEqual(fuzz.same_programs(plain, 7),
+                         "scripts/fuzz-verbs --seed 7 --calls 5")
+        other = mock.Mock(calls=5, kernel="debug", device="rxe", faults=True)
+        self.assertEqual(
+            fuzz.same_programs(other, 7), "scripts/fuzz-verbs --seed 7 --calls 5 "
+            "--kernel debug --device rxe --faults")
+
     def test_command_to_repeat(self):
         command = fuzz.again(self.lab, "-p", [fuzz.BUILD / "a.0"])
         self.assertIn('runner -x "/mynic/tests/fuzz/host <&8 >&9" -p '
