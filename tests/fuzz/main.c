@@ -191,9 +191,16 @@ static void *run_program(void *arg)
 		fprintf(stderr, "no memory\n");
 		exit(2);
 	}
-	for (unsigned int i = 0; i < NUM_NODES; i++)
+	for (unsigned int i = 0; i < NUM_NODES; i++) {
+		struct line line = { .number = 1,
+				     .verb = "open_device",
+				     .target = (char *)names[i] };
+
+		making_begin(&line);
 		if (!open_node(&program->nodes[i], names[i]))
 			exit(2);
+		making_end();
+	}
 	printf("%lu calls as described\n", run(program->file));
 	return NULL;
 }

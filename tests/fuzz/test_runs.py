@@ -121,6 +121,17 @@ class Passing(Directory):
         self.assertEqual(done.returncode, -signal.SIGKILL)
         self.assertIn("MISMATCH", (self.dir / "a.out").read_text())
 
+    def test_first_that_fails(self):
+        """After a program no more is run, after a question about the device all is."""
+        for paths in (1, 0):
+            first = self.bundle("a", *paths * [PROGRAM], command="false")
+            (self.dir / "b.out").unlink(missing_ok=True)
+            text = "\n".join(fuzz.commands(
+                [first, self.bundle("b", PROGRAM, command="true")], first=True))
+            subprocess.run(["bash", "-c", text], cwd=self.dir, check=True,
+                           stdout=subprocess.DEVNULL)
+            self.assertEqual((self.dir / "b.out").exists(), not paths)
+
     def test_status(self):
         self.assertFalse(self.passes(f"echo {SAID}; echo {SAID}; exit 2", 2))
 
@@ -132,22 +143,41 @@ class Passing(Directory):
         lab = fuzz.Lab(self.dir, "mynic", "7.3", [], None)
         for status, good in ((0, True), (125, False)):
             (self.dir / "a.out").write_text(DONE)
-            done = subprocess.CompletedProcess([], status)
             with mock.patch.object(fuzz.shutil, "copy"), \
-                    mock.patch.object(fuzz.subprocess, "run",
-                                      return_value=done):
+                    mock.patch.object(fuzz, "status_of_guest", return_value=status):
                 result, = fuzz.run(lab, [bundle])
             self.assertEqual(fuzz.passed(bundle, result), good)
 
+    def test_process_that_is_held_when_it_has_said_all(self):
+        """Its program has not passed, and the next one did not run."""
+        bundles = [self.bundle(name, PROGRAM) for name in "abc"]
+        lab = fuzz.Lab(self.dir, "mynic", "7.3", [], None)
+        for name in "ab":
+            (self.dir / f"{name}.out").write_text(DONE)
+        with mock.patch.object(fuzz.shutil, "copy"), \
+                mock.patch.object(fuzz, "status_of_guest", return_value=124):
+            results = fuzz.run(lab, bundles)
+        self.assertEqual(list(map(fuzz.passed, bundles, results)),
+                         [True, False, False])
+        self.assertEqual(list(map(fuzz.not_run, results)), [False, False, True])
+
+    def test_end_of_the_fuzzer(self):
+        """Its guest is told to end, too."""
+        mark = self.dir / "mark"
+        old = signal.signal(signal.SIGUSR1, lambda *_: sys.exit(1))
+        self.addCleanup(signal.signal, signal.SIGUSR1, old)
+        with self.assertRaises(SystemExit):
+            fuzz.status_of_guest(["bash", "-c", f"trap 'touch {mark}; exit' TERM; "
+                                  "kill -USR1 $PPID; while :; do sleep 0.1; done"])
+        self.assertTrue(mark.exists())
+
     def test_no_guest(self):
-        done = subprocess.CompletedProcess([], 125)
         bundle = self.bundle("a", PROGRAM)
         for device, failed, code in (("mynic", False, 2), ("rxe", False, 2),
                                      ("mynic", True, 1)):
             lab = fuzz.Lab(self.dir, device, "7.3", [], None)
             with mock.patch.object(fuzz.shutil, "copy"), \
-                    mock.patch.object(fuzz.subprocess, "run",
-                                      return_value=done), \
+                    mock.patch.object(fuzz, "status_of_guest", return_value=125), \
                     contextlib.redirect_stderr(io.StringIO()) as said, \
                     self.assertRaises(SystemExit) as end:
                 fuzz.run_all(lab, [bundle], "a", mock.Mock(failed=failed))
@@ -155,8 +185,7 @@ class Passing(Directory):
             self.assertIn("status 125", said.getvalue())
             # What has been found is made shorter nevertheless
             with mock.patch.object(fuzz.shutil, "copy"), \
-                    mock.patch.object(fuzz.subprocess, "run",
-                                      return_value=done):
+                    mock.patch.object(fuzz, "status_of_guest", return_value=125):
                 self.assertFalse(fuzz.passed(bundle, fuzz.run(lab, [bundle])[0]))
 
     def test_one_is_silent(self):
@@ -164,6 +193,21 @@ class Passing(Directory):
 
     def test_mismatch(self):
         self.assertFalse(self.passes(f"echo MISMATCH line 3: no; echo {SAID}"))
+
+
+class Arguments(unittest.TestCase):
+    """What cannot be done is refused in words."""
+
+    def test_wrong(self):
+        for words in ("--kept .", "--kept /tmp", "--kept ../faults",
+                      "--kept counters-bound/", "--add a/b", "--shorten 0",
+                      "--shorten " + 330 * "1", "--calls 0"):
+            with mock.patch.object(sys, "argv", ["fuzz-verbs", *words.split()]), \
+                    contextlib.redirect_stderr(io.StringIO()) as said, \
+                    self.assertRaises(SystemExit) as end:
+                fuzz.arguments()
+            self.assertEqual(end.exception.code, 2)
+            self.assertIn("error: ", said.getvalue())
 
 
 class Shortening(Directory):
