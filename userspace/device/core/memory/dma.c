@@ -74,24 +74,39 @@ void *dma_ptr(struct nic *nic, uint64_t iova, uint64_t len, bool write)
 	return ptr;
 }
 
+static int dma_make_room(struct dma *dma)
+{
+	unsigned int room = dma->room ? 2 * dma->room : 16;
+	struct dma_map *maps;
+
+	if (dma->num < dma->room)
+		return 0;
+	maps = realloc(dma->maps, room * sizeof(*maps));
+	if (!maps)
+		return -ENOMEM;
+	dma->maps = maps;
+	dma->room = room;
+	return 0;
+}
+
 int nic_dma_map(struct nic *nic, uint64_t iova, uint64_t len, void *ptr,
 		bool writable)
 {
 	struct dma *dma = &nic->dma;
-	struct dma_map *maps;
 	unsigned int pos;
+	int err;
 
 	if (!len || iova + (len - 1) < iova)
 		return -EINVAL;
 	pos = dma_find_above(dma, iova);
 	if (pos < dma->num && dma->maps[pos].iova <= iova + (len - 1))
 		return -EEXIST;
-	maps = realloc(dma->maps, (dma->num + 1) * sizeof(*maps));
-	if (!maps)
-		return -ENOMEM;
-	memmove(&maps[pos + 1], &maps[pos], (dma->num - pos) * sizeof(*maps));
-	maps[pos] = (struct dma_map){ iova, len, ptr, writable };
-	dma->maps = maps;
+	err = dma_make_room(dma);
+	if (err)
+		return err;
+	memmove(&dma->maps[pos + 1], &dma->maps[pos],
+		(dma->num - pos) * sizeof(*dma->maps));
+	dma->maps[pos] = (struct dma_map){ iova, len, ptr, writable };
 	dma->num++;
 	return 0;
 }

@@ -32,6 +32,7 @@ struct dma_map {
  * struct dma - all guest memory of a NIC
  * @maps: maps, sorted by address, without overlap
  * @num: elements in @maps
+ * @room: elements that there is memory for
  * @last: map that the last look-up has found
  * @generation: changes when pointers into guest memory may become invalid
  * @bus_master: the bus master bit of the PCI command register
@@ -39,6 +40,7 @@ struct dma_map {
 struct dma {
 	struct dma_map *maps;
 	unsigned int num;
+	unsigned int room;
 	unsigned int last;
 	uint64_t generation;
 	bool bus_master;
