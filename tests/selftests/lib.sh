@@ -158,13 +158,18 @@ nic_counter() { ethtool -S "$near" | sed -n "s/^ *$1: //p"; }
 
 # gid_index RDMA-DEVICE IPV4: index of the GID of an address
 gid_index() {
-	local bytes hex file
+	local bytes end index gid
 
 	IFS=. read -r -a bytes <<<"$2"
-	hex=$(printf '%02x%02x:%02x%02x' "${bytes[@]}")
-	file=$(grep -l "ffff:$hex" "/sys/class/infiniband/$1/ports/1/gids"/* |
-		head -n 1)
-	[ -n "$file" ] && echo "${file##*/}"
+	printf -v end 'ffff:%02x%02x:%02x%02x' "${bytes[@]}"
+	for ((index = 0; ; index++)); do
+		read -r gid 2>/dev/null <"/sys/class/infiniband/$1/ports/1/gids/$index" ||
+			return
+		[[ $gid != *"$end" ]] || {
+			echo "$index"
+			return
+		}
+	done
 }
 
 no_gid() { ! gid_index "$@"; }
