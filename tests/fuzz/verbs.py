@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 """The verbs, each described once.
 
-Nothing here knows of the fuzzer. To add a verb, describe it here; `fuzz-verbs
---coverage` then says what is missing to call it.
+Nothing here knows of the fuzzer. A verb is described in the file verbs_*.py of its
+family; Documentation/fuzzing.rst, "Adding something", has the rest.
 """
 
 from dataclasses import replace
