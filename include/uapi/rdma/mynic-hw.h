@@ -246,7 +246,21 @@ struct mynic_send_wqe {
 
 _Static_assert(sizeof(struct mynic_send_wqe) == 32, "mynic_send_wqe");
 
-/* The extension is a struct mynic_av on UD QPs, zero on RAW_PACKET QPs, or: */
+/* The extension is a struct mynic_av on UD QPs, or: */
+
+/**
+ * struct mynic_eth_ext - extension on RAW_PACKET QPs
+ * @vlan: VLAN tag (TCI) that the device inserts behind the source MAC address;
+ *	0 and 0xffff: none. For the kernel, which knows whether the device does:
+ *	processes write zero
+ * @reserved_02: zero
+ */
+struct mynic_eth_ext {
+	__le16 vlan;
+	__u8 reserved_02[30];
+};
+
+_Static_assert(sizeof(struct mynic_eth_ext) == 32, "mynic_eth_ext");
 
 /**
  * struct mynic_xrc_ext - extension on XRC_SEND QPs

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* The Ethernet side: RAW_PACKET QPs and the receive filter */
 #include "core/base/journal.h"
-#include "harness_driver.h"
+#include "harness_eth.h"
 
 #define ETH_HLEN 14
 #define MTU 9000
@@ -301,6 +301,144 @@ TEST(eth_vlan_in_line)
 	send_frame(&p, 200);
 	CHECK_EQ(drv_expect(p.b.recv_cq, 1, 0).byte_len, 200);
 	CHECK_MEM(p.b.mr->ptr, p.a.mr->ptr, 200);
+}
+
+/*
+ * Send @len bytes of the frame in a's memory. @want is what the wire carries
+ * after the addresses, and then the frame goes on
+ */
+static void check_inserted(struct drv_pair *p, uint16_t vlan, uint32_t len,
+			   unsigned int flags, const void *want, uint32_t extra)
+{
+	struct drv_wr wr = drv_send_wr(&p->a, len);
+
+	wr.vlan = vlan;
+	wr.flags |= flags;
+	if (flags & IBV_SEND_INLINE) {
+		wr.inline_data = p->a.mr->ptr;
+		wr.inline_len = len;
+	}
+	post_recv(p, 1, MTU + 18);
+	drv_post_send(p->a.qp, &wr);
+	drv_expect(p->a.cq, wr.wr_id, IBV_WC_SUCCESS);
+	CHECK_EQ(drv_expect(p->b.recv_cq, 1, 0).byte_len, len + extra);
+	CHECK_MEM(p->b.mr->ptr, p->a.mr->ptr, 12);
+	CHECK_MEM(p->b.mr->ptr + 12, want, extra);
+	CHECK_MEM(p->b.mr->ptr + 12 + extra, p->a.mr->ptr + 12, len - 12);
+	CHECK_EQ(p->b.mr->ptr[len + extra], 0xee);
+}
+
+TEST(eth_vlan_inserted)
+{
+	struct drv_pair p = eth_pair();
+
+	make_frame(&p, nic_mac(p.b.d->n->nic), MTU + 14);
+	check_inserted(&p, 0x607b, 200, 0, "\x81\x00\x60\x7b", 4);
+	check_inserted(&p, 0x0001, 15, 0, "\x81\x00\x00\x01", 4);
+	check_inserted(&p, 0x8000, 64, IBV_SEND_INLINE, "\x81\x00\x80\x00", 4);
+	check_inserted(&p, 0x0fff, MTU + 14, 0, "\x81\x00\x0f\xff", 4);
+	check_inserted(&p, 0, 200, 0, "", 0);
+	check_inserted(&p, 0xffff, 200, 0, "", 0);
+	CHECK_EQ(drv_stat(p.a.d, MYNIC_STAT_TX_BYTES),
+		 204 + 19 + 68 + MTU + 18 + 200 + 200);
+}
+
+/* The frame's own tags stay behind the one that is inserted */
+TEST(eth_vlan_inserted_before_another)
+{
+	struct drv_pair p = eth_pair();
+
+	make_frame(&p, nic_mac(p.b.d->n->nic), 200);
+	memcpy(p.a.mr->ptr + 12, "\x81\x00\x60\x7b\x81\x00\x00\x05", 8);
+	check_inserted(&p, 0x2002, 200, 0, "\x81\x00\x20\x02", 4);
+	check_inserted(&p, 0x2002, 16, 0, "\x81\x00\x20\x02", 4);
+	check_inserted(&p, 0x2002, 17, IBV_SEND_INLINE, "\x81\x00\x20\x02", 4);
+}
+
+/* Those to a group come back, to flow rules of the same NIC */
+TEST(eth_vlan_inserted_in_own_group_frame)
+{
+	struct drv_pair p = eth_raw_pair();
+	struct drv_wr wr = drv_send_wr(&p.a, MTU + 14);
+	struct mynic_create_flow body = { 0 };
+	struct eth_buf buf;
+
+	CHECK_EQ(eth_flow(p.a.qp, body, NULL, NULL), 0);
+	eth_begin(&buf, ETH_GROUP, 0x88b5);
+	eth_put_data(&buf, MTU, 1);
+	memcpy(p.a.mr->ptr, buf.data, buf.len);
+	eth_insert_tag(&buf, 0x2005);
+	wr.vlan = 0x2005;
+	eth_post(&p.a, 5);
+	drv_post_send(p.a.qp, &wr);
+	drv_expect(p.a.cq, wr.wr_id, IBV_WC_SUCCESS);
+	CHECK_EQ(eth_expect(&p.a, 5, &buf).cvlan, 0x2005);
+	wr.sge[0].length++;
+	eth_post(&p.a, 6);
+	drv_post_send(p.a.qp, &wr);
+	drv_expect(p.a.cq, wr.wr_id, IBV_WC_SUCCESS);
+	drv_expect_none(p.a.recv_cq, SEC);
+}
+
+/* The rest of the extension means nothing yet */
+TEST(eth_vlan_inserted_beside_garbage)
+{
+	struct drv_pair p = eth_pair();
+	struct drv_wr wr = drv_send_wr(&p.a, 100);
+	struct mynic_eth_ext *ext;
+
+	make_frame(&p, nic_mac(p.b.d->n->nic), 100);
+	wr.vlan = 0x0123;
+	post_recv(&p, 1, MTU + 18);
+	ext = drv_write_wqe(p.a.qp, &wr) + MYNIC_WQE_EXT;
+	memset(ext->reserved_02, 0xff, sizeof(ext->reserved_02));
+	drv_ring(p.a.qp);
+	drv_expect(p.a.cq, wr.wr_id, IBV_WC_SUCCESS);
+	CHECK_EQ(drv_expect(p.b.recv_cq, 1, 0).byte_len, 104);
+	CHECK_MEM(p.b.mr->ptr + 12, "\x81\x00\x01\x23\x88\xb5", 6);
+}
+
+TEST(eth_vlan_inserted_too_long)
+{
+	struct drv_pair p = eth_pair();
+	struct drv_wr wr = drv_send_wr(&p.a, MAX_MTU + 18);
+
+	drv_post_send(p.a.qp, &wr);
+	drv_expect(p.a.cq, wr.wr_id, IBV_WC_SUCCESS);
+	wr = drv_send_wr(&p.a, MAX_MTU + 14);
+	wr.vlan = 7;
+	drv_post_send(p.a.qp, &wr);
+	drv_expect(p.a.cq, wr.wr_id, IBV_WC_SUCCESS);
+	wr = drv_send_wr(&p.a, MAX_MTU + 15);
+	wr.vlan = 7;
+	drv_post_send(p.a.qp, &wr);
+	CHECK_EQ(drv_expect(p.a.cq, wr.wr_id, IBV_WC_LOC_LEN_ERR).vendor_err,
+		 MYNIC_SYN_BAD_LEN);
+}
+
+/* The checksums are those of the frame without the tag */
+TEST(eth_vlan_inserted_with_checksums)
+{
+	struct drv_pair p = eth_raw_pair();
+	struct mynic_create_flow body = { 0 };
+	struct drv_wr wr;
+	struct eth_buf buf;
+
+	CHECK_EQ(eth_flow(p.b.qp, body, NULL, NULL), 0);
+	eth_begin(&buf, ETH_GROUP, 0x0800);
+	eth_put_ipv4(&buf, 0x0a000001, 0x0a000002, 17, 308);
+	eth_put_udp(&buf, 1, 2, 300);
+	eth_put_data(&buf, 300, 1);
+	memcpy(p.a.mr->ptr, buf.data, buf.len);
+	wr = drv_send_wr(&p.a, buf.len);
+	wr.flags |= IBV_SEND_IP_CSUM;
+	wr.vlan = 0x4321;
+	eth_post(&p.b, 5);
+	drv_post_send(p.a.qp, &wr);
+	drv_expect(p.a.cq, wr.wr_id, IBV_WC_SUCCESS);
+	eth_fix(&buf, 14, 34);
+	eth_insert_tag(&buf, wr.vlan);
+	CHECK(eth_expect(&p.b, 5, &buf).wc_flags & IBV_WC_IP_CSUM_OK);
 }
 
 TEST(eth_counters)

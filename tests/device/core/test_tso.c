@@ -53,6 +53,7 @@ static struct drv_pair raw_pair(void)
 enum form {
 	IPV6 = 1,
 	MORE = 2,
+	INSERTED = 4, /* the device inserts a tag in front */
 };
 
 /*
@@ -97,6 +98,7 @@ static void check_raw(unsigned int form, uint32_t len, uint16_t mss,
 	bool ipv6 = form & IPV6;
 	bool more = form & MORE;
 	struct drv_pair p = raw_pair();
+	struct drv_wr wr = one_sge(&p.a, len);
 	struct eth_buf header, want;
 	uint32_t num = len ? (len + mss - 1) / mss : 1;
 	uint32_t ip = more ? 18 : 14;
@@ -107,7 +109,9 @@ static void check_raw(unsigned int form, uint32_t len, uint16_t mss,
 		   template_len);
 	for (uint32_t i = 0; i < num; i++)
 		eth_post(&p.b, i);
-	post_tso(&p.a, one_sge(&p.a, len), header.data, header.len, mss);
+	if (form & INSERTED)
+		wr.vlan = 0xe00b;
+	post_tso(&p.a, wr, header.data, header.len, mss);
 	for (uint32_t i = 0; i < num; i++) {
 		uint32_t n = i + 1 < num ? mss : len - i * mss;
 		uint8_t flags = ACK;
@@ -120,6 +124,8 @@ static void check_raw(unsigned int form, uint32_t len, uint16_t mss,
 			   n);
 		eth_put(&want, p.a.mr->ptr + i * mss, n);
 		eth_fix(&want, ip, tcp);
+		if (form & INSERTED)
+			eth_insert_tag(&want, wr.vlan);
 		CHECK(eth_expect(&p.b, i, &want).wc_flags & IBV_WC_IP_CSUM_OK);
 	}
 	CHECK_EQ(drv_expect(p.a.cq, DRV_WR_ID, 0).opcode, IBV_WC_TSO);
@@ -147,6 +153,13 @@ TEST(tso_lengths)
 	check_raw(IPV6, 0, 1000, 0);
 	check_raw(MORE, 49, 1, 0);
 	check_raw(IPV6 | MORE, 65536, 8000, 0);
+}
+
+TEST(tso_vlan_inserted)
+{
+	check_raw(INSERTED, 5000, 1000, 0);
+	check_raw(INSERTED | MORE, 4999, 1000, 0);
+	check_raw(INSERTED | IPV6, 3000, 1440, 0);
 }
 
 /* A segment of many SGEs, and an SGE with many segments */
@@ -207,6 +220,14 @@ TEST(tso_bad_requests)
 	check_error(&p.a, wr, h.data, h.len, 0, IBV_WC_LOC_LEN_ERR);
 	check_error(&p.a, wr, h.data, h.len, 9234 - h.len + 1,
 		    IBV_WC_LOC_LEN_ERR);
+	wr.vlan = 1;
+	check_error(&p.a, wr, h.data, h.len, 9234 - h.len - 3,
+		    IBV_WC_LOC_LEN_ERR);
+	post_tso(&p.a, wr, h.data, h.len, 9234 - h.len - 4);
+	drv_expect(p.a.cq, DRV_WR_ID, IBV_WC_SUCCESS);
+	wr.vlan = 0;
+	post_tso(&p.a, wr, h.data, h.len, 9234 - h.len);
+	drv_expect(p.a.cq, DRV_WR_ID, IBV_WC_SUCCESS);
 	check_error(&p.a, one_sge(&p.a, 65537), h.data, h.len, 1000,
 		    IBV_WC_LOC_LEN_ERR);
 	check_error(&p.a, one_sge(&p.a, 1025), h.data, h.len, 1,

@@ -881,6 +881,7 @@ void *drv_write_wqe(struct drv_qp *qp, const struct drv_wr *wr)
 		      wr->opcode == IBV_WR_ATOMIC_FETCH_AND_ADD;
 	bool ext = c->type != MYNIC_QP_RC && c->type != MYNIC_QP_UC;
 	struct mynic_xrc_ext xrc = { .remote_srqn = wr->remote_srqn };
+	struct mynic_eth_ext eth = { .vlan = wr->vlan };
 	uint8_t *data = drv_buf_at(
 		&qp->buf, c->sq_offset + ((size_t)slot << c->log_sq_stride));
 	struct mynic_send_wqe *wqe = (void *)data;
@@ -892,6 +893,8 @@ void *drv_write_wqe(struct drv_qp *qp, const struct drv_wr *wr)
 	wqe->len = wr->num_sge;
 	if (c->type == MYNIC_QP_XRC_INI)
 		memcpy(data + MYNIC_WQE_EXT, &xrc, sizeof(xrc));
+	if (c->type == MYNIC_QP_RAW_PACKET)
+		memcpy(data + MYNIC_WQE_EXT, &eth, sizeof(eth));
 	if (ext && c->type != MYNIC_QP_XRC_INI && c->type != MYNIC_QP_DRIVER) {
 		wqe->remote_qpn = wr->remote_qpn;
 		wqe->remote_qkey = wr->remote_qkey;

@@ -318,6 +318,7 @@ void drv_ud_up(struct drv_qp *qp, uint32_t qkey, enum ibv_qp_state state);
  * @flush: FLUSH
  * @remote_qpn, @remote_qkey, @av: UD
  * @remote_srqn: XRC
+ * @vlan: RAW_PACKET: tag to be inserted
  * @bind: BIND_MW
  * @reg_mr: REG_MR
  */
@@ -339,6 +340,7 @@ struct drv_wr {
 	uint32_t remote_qkey;
 	struct mynic_av av;
 	uint32_t remote_srqn;
+	uint16_t vlan;
 	struct mynic_bind_operands bind;
 	struct mynic_reg_mr_operands reg_mr;
 };

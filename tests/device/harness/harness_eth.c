@@ -132,6 +132,15 @@ void eth_fix(struct eth_buf *buf, uint32_t ip, uint32_t l4)
 	put_csum(buf, at, eth_csum(buf, ip, l4));
 }
 
+void eth_insert_tag(struct eth_buf *buf, uint16_t tci)
+{
+	uint8_t tag[] = { 0x81, 0, tci >> 8, tci };
+
+	memmove(buf->data + 12 + sizeof(tag), buf->data + 12, buf->len - 12);
+	memcpy(buf->data + 12, tag, sizeof(tag));
+	buf->len += sizeof(tag);
+}
+
 void eth_raw_up(struct drv_qp *qp)
 {
 	struct mynic_qp_attr attr = {

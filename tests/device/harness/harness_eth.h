@@ -54,6 +54,9 @@ uint16_t eth_csum(const struct eth_buf *buf, uint32_t ip, uint32_t l4);
 /** eth_fix() - fill in the checksums of IPv4, and of TCP or UDP at @l4 */
 void eth_fix(struct eth_buf *buf, uint32_t ip, uint32_t l4);
 
+/** eth_insert_tag() - insert a VLAN tag (0x8100) behind the source address */
+void eth_insert_tag(struct eth_buf *buf, uint16_t tci);
+
 /** eth_raw_up() - move a RAW_PACKET QP to RTS */
 void eth_raw_up(struct drv_qp *qp);
 

@@ -467,6 +467,7 @@ static void do_send(void)
 		.remote_qpn = number_or("remote_qpn", 0),
 		.remote_qkey = number_or("remote_qkey", 0),
 		.remote_srqn = number_or("remote_srqn", 0),
+		.vlan = number_or("vlan", 0),
 	};
 	struct drv_qp *qp = handle("qp");
 

@@ -137,6 +137,19 @@ def checksums(nic):
         check(next_frame(nic), want, "frame")
 
 
+@rule("ethernet_sent", "inserted VLAN tags")
+def inserted_tags(nic):
+    raw = raw_qp(nic)
+    addresses = bytes.fromhex("0200000000990200000000aa")
+    own_tag = bytes.fromhex("81000007")
+    for i, (length, own) in enumerate((n, d) for n in (46, 1486, 8996) for d in (b"", own_tag)):
+        rest = own + b"\x88\xb5" + pattern(length, i)
+        raw.mr.write(addresses + rest)
+        raw.post(i, WR_SEND, len(addresses + rest), vlan=0xb345)
+        raw.completion(i)
+        check(next_frame(nic), addresses + b"\x81\x00\xb3\x45" + rest, "frame")
+
+
 for _name, _network in _NETWORKS.items():
     @rule("ethernet_sent", f"TCP segments over {_name}", network=_network)
     def segments(nic, network):

@@ -30,7 +30,8 @@
 #define CAPS                                                   \
 	(MYNIC_CAP_ODP | MYNIC_CAP_DRIVER_QP | MYNIC_CAP_ECE | \
 	 MYNIC_CAP_ATOMIC_WRITE | MYNIC_CAP_FLUSH_GLOBAL |     \
-	 MYNIC_CAP_FLUSH_PERSISTENT | MYNIC_CAP_WQ_KERNEL)
+	 MYNIC_CAP_FLUSH_PERSISTENT | MYNIC_CAP_WQ_KERNEL |    \
+	 MYNIC_CAP_VLAN_INSERT)
 
 /* EUI-64 of a MAC: ff:fe in the middle, and the universal/local bit inverted */
 static void device_set_guid(__be64 *guid, const uint8_t mac[6])

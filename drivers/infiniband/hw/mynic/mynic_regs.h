@@ -52,7 +52,7 @@
 
 #define MYNIC_MAGIC 0x43494e4d /* "MNIC" */
 #define MYNIC_VERSION_MAJOR 1
-#define MYNIC_VERSION_MINOR 1
+#define MYNIC_VERSION_MINOR 2
 
 #define MYNIC_CONTROL_ENABLE 0x1 /* reads 0 if the device refuses */
 #define MYNIC_CONTROL_RESET 0x2 /* reads 0 */
@@ -1284,6 +1284,7 @@ _Static_assert(sizeof(struct mynic_admin_cpl) == 64, "mynic_admin_cpl");
 #define MYNIC_CAP_FLUSH_GLOBAL 0x20
 #define MYNIC_CAP_FLUSH_PERSISTENT 0x40
 #define MYNIC_CAP_WQ_KERNEL 0x80
+#define MYNIC_CAP_VLAN_INSERT 0x100
 
 /**
  * struct mynic_device_attr - mailbox of QUERY_DEVICE

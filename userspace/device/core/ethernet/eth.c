@@ -42,9 +42,11 @@ _Static_assert(sizeof(struct vlan_header) == ETHER_HDR_LEN + VLAN_TAG_LEN,
 
 /*
  * Returns the length of the header. Frames that are too short for a tag count
- * as untagged
+ * as untagged. An inserted tag comes before those of the frame, which are
+ * payload then
  */
-static unsigned int eth_parse_header(const struct vlan_header *header,
+static unsigned int eth_parse_header(const struct send_req *req,
+				     const struct vlan_header *header,
 				     uint32_t frame_len, struct packet *pkt)
 {
 	pkt->kind = PACKET_ETH;
@@ -53,11 +55,11 @@ static unsigned int eth_parse_header(const struct vlan_header *header,
 	pkt->train_mtu = 0;
 	memcpy(pkt->dmac, header->eth.ether_dhost, sizeof(pkt->dmac));
 	memcpy(pkt->smac, header->eth.ether_shost, sizeof(pkt->smac));
-	pkt->vlan = PACKET_NO_VLAN;
+	pkt->vlan = req->vlan;
 	pkt->ethertype = ntohs(header->eth.ether_type);
 	/* A tag of all ones is reserved, and has the value of PACKET_NO_VLAN */
-	if (pkt->ethertype != ETHERTYPE_VLAN || frame_len < sizeof(*header) ||
-	    ntohs(header->tci) == PACKET_NO_VLAN)
+	if (pkt->vlan != PACKET_NO_VLAN || pkt->ethertype != ETHERTYPE_VLAN ||
+	    frame_len < sizeof(*header) || ntohs(header->tci) == PACKET_NO_VLAN)
 		return sizeof(header->eth);
 	pkt->vlan = ntohs(header->tci);
 	pkt->ethertype = ntohs(header->type);
@@ -92,7 +94,7 @@ static enum outcome eth_gather(struct qp *qp, const struct send_req *req,
 		len = req->length;
 	if (req->flags & IBV_SEND_INLINE) {
 		memcpy(&header, req->data, len);
-		len = eth_parse_header(&header, req->length, pkt);
+		len = eth_parse_header(req, &header, req->length, pkt);
 		pkt->payload_len = req->length - len;
 		pkt->niov = 1;
 		pkt->iov[0] = (struct iovec){ (void *)(req->data + len),
@@ -102,7 +104,7 @@ static enum outcome eth_gather(struct qp *qp, const struct send_req *req,
 	outcome = sge_read(qp->nic, &list, 0, len, (uint8_t *)&header);
 	if (outcome)
 		return outcome;
-	len = eth_parse_header(&header, req->length, pkt);
+	len = eth_parse_header(req, &header, req->length, pkt);
 	pkt->payload_len = req->length - len;
 	outcome = sge_map(qp->nic, &list, len, pkt->payload_len, &out);
 	pkt->niov = out.num;
@@ -221,18 +223,24 @@ static void eth_transmit(struct qp *qp, const struct packet *pkt)
 	eth_loop_back(qp->nic, pkt);
 }
 
-void eth_send_bytes(struct qp *qp, const uint8_t *frame, uint32_t len)
+void eth_send_bytes(struct qp *qp, const struct send_req *req,
+		    const uint8_t *frame, uint32_t len)
 {
 	struct vlan_header header = { 0 };
 	struct packet pkt;
 	uint32_t at;
 
 	memcpy(&header, frame, len < sizeof(header) ? len : sizeof(header));
-	at = eth_parse_header(&header, len, &pkt);
+	at = eth_parse_header(req, &header, len, &pkt);
 	pkt.payload_len = len - at;
 	pkt.niov = 1;
 	pkt.iov[0] = (struct iovec){ (void *)(frame + at), pkt.payload_len };
 	eth_transmit(qp, &pkt);
+}
+
+uint32_t eth_tag_len(const struct send_req *req)
+{
+	return req->vlan == PACKET_NO_VLAN ? 0 : VLAN_TAG_LEN;
 }
 
 static enum outcome eth_send_with_csum(struct qp *qp,
@@ -252,7 +260,7 @@ static enum outcome eth_send_with_csum(struct qp *qp,
 	}
 	headers_parse(buf, req->length, &headers);
 	headers_set_csum(&headers.outer);
-	eth_send_bytes(qp, buf, req->length);
+	eth_send_bytes(qp, req, buf, req->length);
 	return OUTCOME_OK;
 }
 
@@ -269,7 +277,8 @@ static enum outcome eth_send_as_it_is(struct qp *qp, const struct send_req *req)
 
 enum outcome eth_send(struct qp *qp, const struct send_req *req)
 {
-	if (req->length < ETHER_HDR_LEN || req->length > ETH_MAX_FRAME)
+	if (req->length < ETHER_HDR_LEN ||
+	    req->length + eth_tag_len(req) > ETH_MAX_FRAME)
 		return wqe_refuse(qp->nic, OUTCOME_BAD_LEN);
 	if (req->flags & IBV_SEND_IP_CSUM)
 		return eth_send_with_csum(qp, req);

@@ -35,10 +35,15 @@ enum outcome eth_send(struct qp *qp, const struct send_req *req);
 /**
  * eth_send_bytes() - send a frame
  * @qp: the sending QP
- * @frame: the frame, without FCS
- * @len: bytes, ETHER_HDR_LEN to ETH_MAX_FRAME
+ * @req: the request, which says what tag is to be inserted
+ * @frame: the frame, without FCS and that tag
+ * @len: bytes; at least ETHER_HDR_LEN, and at most ETH_MAX_FRAME with the tag
  */
-void eth_send_bytes(struct qp *qp, const uint8_t *frame, uint32_t len);
+void eth_send_bytes(struct qp *qp, const struct send_req *req,
+		    const uint8_t *frame, uint32_t len);
+
+/* Bytes of the tag that is inserted in each frame of a request */
+uint32_t eth_tag_len(const struct send_req *req);
 
 /* The QP no longer receives, or is being destroyed. */
 void eth_qp_gone(struct nic *nic, const struct qp *qp);

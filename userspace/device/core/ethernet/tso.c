@@ -144,7 +144,7 @@ enum outcome tso_send_raw(struct qp *qp, struct send_req *req)
 
 	if (outcome)
 		return outcome;
-	if (req->hdr_len + req->mss > sizeof(buf))
+	if (req->hdr_len + req->mss + eth_tag_len(req) > sizeof(buf))
 		return wqe_refuse(qp->nic, OUTCOME_BAD_LEN);
 	if (req->hdr_len < ETHER_HDR_LEN || !tso_find_tcp(req, &ip, &tcp))
 		return wqe_refuse(qp->nic, OUTCOME_BAD_ENTRY);
@@ -156,7 +156,7 @@ enum outcome tso_send_raw(struct qp *qp, struct send_req *req)
 		if (outcome)
 			return outcome;
 		tso_fix_headers(buf, len, ip, tcp, &c);
-		eth_send_bytes(qp, buf, len);
+		eth_send_bytes(qp, req, buf, len);
 		req->segments++;
 		if (tso_ends_piece(qp, req))
 			break;

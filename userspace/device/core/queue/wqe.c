@@ -76,6 +76,7 @@ static const struct {
 enum wqe_ext {
 	WQE_EXT_NONE,
 	WQE_EXT_AV, /* and no remote address in its fixed part */
+	WQE_EXT_ETH,
 	WQE_EXT_XRC,
 	WQE_EXT_UNUSED,
 };
@@ -89,7 +90,8 @@ static const struct {
 	[MYNIC_QP_UC] = { COMMON_FLAGS, WQE_EXT_NONE },
 	[MYNIC_QP_UD] = { COMMON_FLAGS | IBV_SEND_IP_CSUM, WQE_EXT_AV },
 	[MYNIC_QP_GSI] = { COMMON_FLAGS | IBV_SEND_IP_CSUM, WQE_EXT_AV },
-	[MYNIC_QP_RAW_PACKET] = { COMMON_FLAGS | IBV_SEND_IP_CSUM, WQE_EXT_AV },
+	[MYNIC_QP_RAW_PACKET] = { COMMON_FLAGS | IBV_SEND_IP_CSUM,
+				  WQE_EXT_ETH },
 	[MYNIC_QP_XRC_INI] = { COMMON_FLAGS, WQE_EXT_XRC },
 	[MYNIC_QP_DRIVER] = { COMMON_FLAGS, WQE_EXT_UNUSED },
 };
@@ -250,6 +252,7 @@ static enum outcome wqe_read_send(struct qp *qp, const uint8_t *slot,
 	uint32_t data = ext ? MYNIC_WQE_DATA_EXT : MYNIC_WQE_DATA_RC;
 	struct mynic_send_wqe wqe;
 	struct mynic_xrc_ext xrc;
+	struct mynic_eth_ext eth;
 	uint32_t ctrl;
 
 	wqe_fetch(&wqe, slot, sizeof(wqe));
@@ -277,6 +280,10 @@ static enum outcome wqe_read_send(struct qp *qp, const uint8_t *slot,
 	} else {
 		req->remote_addr = le64toh(wqe.remote_addr);
 		req->rkey = le32toh(wqe.rkey);
+	}
+	if (ext == WQE_EXT_ETH) {
+		wqe_fetch(&eth, slot + MYNIC_WQE_EXT, sizeof(eth));
+		req->vlan = eth.vlan ? le16toh(eth.vlan) : PACKET_NO_VLAN;
 	}
 	if (ext == WQE_EXT_XRC) {
 		wqe_fetch(&xrc, slot + MYNIC_WQE_EXT, sizeof(xrc));

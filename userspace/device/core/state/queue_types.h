@@ -89,9 +89,10 @@ enum send_trait {
  *	a receive request of the peer
  * @mss: TSO: payload bytes of a segment
  * @hdr_len: TSO: bytes of the header, see wqe_tso_header()
+ * @vlan: RAW_PACKET: VLAN tag to be inserted; PACKET_NO_VLAN: none
  * @compare_add: atomics
  * @swap: atomics
- * @av: UD, RAW_PACKET: the extension as in the entry
+ * @av: UD: the extension as in the entry
  * @sge: scatter/gather list
  * @data: inline data
  * @bind: BIND_MW, as in the entry
@@ -124,6 +125,7 @@ struct send_req {
 	uint32_t recv_index;
 	uint16_t mss;
 	uint16_t hdr_len;
+	uint16_t vlan;
 	uint64_t compare_add;
 	uint64_t swap;
 	struct mynic_av av;
