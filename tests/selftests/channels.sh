@@ -78,16 +78,19 @@ bind_again() {
 		echo "${pci[0]}" >/sys/bus/pci/drivers/mynic/bind && configure
 }
 
-# NICs of hardware version 1.0 have one queue, which works as it did
+# NICs of hardware version 1.0 have one queue, which works as it did, and insert no
+# VLAN tags
 older_hardware() {
 	local status=0 no="Operation not supported"
 
-	insmod "$here/modules/$(uname -r)/no_kernel_wqs.ko" || return
+	insmod "$here/modules/$(uname -r)/older_hardware.ko" || return
 	bind_again && has_queues 1 && ping_far && fails_with "$no" ethtool -x "$near" &&
 		ethtool -G "$near" rx 256 && wait_for carrier "" "$near" && ping_far &&
 		fails_with "$no" ethtool -n "$near" rx-flow-hash tcp4 &&
-		fails_with "$no" ethtool -X "$near" equal 1 && reset || status=1
-	rmmod no_kernel_wqs
+		fails_with "$no" ethtool -X "$near" equal 1 &&
+		ethtool -k "$near" | grep -q "^tx-vlan-offload: off \[fixed\]\$" && reset ||
+		status=1
+	rmmod older_hardware
 	bind_again && as_many_as_processors && ping_far && return $status
 }
 
@@ -267,7 +270,7 @@ key() { ethtool -x "$near" | grep -A 1 '^RSS hash key' | tail -n 1; }
 table() {
 	ethtool -X "$near" weight 0 1 && [ "$(table_of)" = 1 ] && only 1 &&
 		ethtool -X "$near" weight 1 0 && only 0 &&
-		ethtool -X "$near" equal 2 && every &&
+		ethtool -X "$near" equal "$most" && every &&
 		ethtool -X "$near" default && every
 }
 

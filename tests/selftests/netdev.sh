@@ -9,7 +9,9 @@
 
 ktap_print_header
 need 2
-ktap_set_plan 26
+ktap_set_plan 27
+tracing=/sys/kernel/tracing
+[ -e $tracing/events ] || mount -t tracefs none $tracing 2>/dev/null
 files=$(mktemp -d)
 trap 'restore; rm -rf "$files"' EXIT
 head -c 8000000 /dev/urandom >"$files/bytes"
@@ -66,15 +68,34 @@ promisc() {
 		ip link set "$near" promisc off && ping_far
 }
 
+add_vlan() { # NS NETDEV NAME TAG ADDRESS
+	ip_in "$1" link add link "$2" name "$3" type vlan id "$4" &&
+		ip_in "$1" address add "$5/24" dev "$3" && ip_in "$1" link set "$3" up
+}
+
 vlan() {
-	ip link add link "$near" name mynictest.7 type vlan id 7 || return
-	ip -n "$ns" link add link "$far" name mynictest.7 type vlan id 7 || return
-	ip address add 198.51.100.1/24 dev mynictest.7
-	ip -n "$ns" address add 198.51.100.2/24 dev mynictest.7
-	ip link set mynictest.7 up
-	ip -n "$ns" link set mynictest.7 up
-	pings 198.51.100.2 && stream 198.51.100.2
-	local status=$?
+	local status
+
+	add_vlan "" "$near" mynictest.7 7 198.51.100.1 &&
+		add_vlan "$ns" "$far" mynictest.7 7 198.51.100.2 &&
+		pings 198.51.100.2 && stream 198.51.100.2
+	status=$?
+	ip link delete mynictest.7
+	ip -n "$ns" link delete mynictest.7
+	return $status
+}
+
+# A VLAN inside another: frames have two tags
+two_tags() {
+	local status
+
+	add_vlan "" "$near" mynictest.7 7 198.51.100.1 &&
+		add_vlan "$ns" "$far" mynictest.7 7 198.51.100.2 &&
+		add_vlan "" mynictest.7 mynictest.7.9 9 203.0.113.1 &&
+		add_vlan "$ns" mynictest.7 mynictest.7.9 9 203.0.113.2 &&
+		ip link set mynictest.7.9 mtu 1496 && pings 203.0.113.2 &&
+		ping -c 2 -i 0.1 -W "$PATIENCE" -s 1468 203.0.113.2
+	status=$?
 	ip link delete mynictest.7
 	ip -n "$ns" link delete mynictest.7
 	return $status
@@ -88,6 +109,34 @@ untagged() {
 		wait_for carrier "" "$near" && configure && vlan || status=1
 	ethtool -K "$near" rxvlan on && wait_for carrier "" "$near" && configure && vlan &&
 		return $status
+}
+
+# Let $given be the number of frames that the driver gets with their tag beside them
+# while the command runs.
+count_given() { # COMMAND...
+	local status event=$tracing/events/net/net_dev_start_xmit/enable
+
+	echo >"$tracing/trace"
+	echo 1 >"$event"
+	"$@"
+	status=$?
+	echo 0 >"$event"
+	given=$(grep -c "dev=$near .*vlan_tagged=1" "$tracing/trace")
+	echo "$given frames with a tag to be inserted"
+	return $status
+}
+
+# The NIC inserts tags in frames, or the stack does
+tagged() {
+	local status=0 before device_before
+
+	before=$(sent)
+	device_before=$(nic_counter tx_eth_packets)
+	feature_is tx-vlan-offload on && count_given vlan && [ "$given" -gt 0 ] &&
+		wait_for as_many_sent "$before" "$device_before" && two_tags &&
+		ethtool -K "$near" txvlan off && count_given vlan && [ "$given" = 0 ] &&
+		two_tags || status=1
+	ethtool -K "$near" txvlan on && return $status
 }
 
 statistics() {
@@ -244,10 +293,9 @@ all_told() {
 }
 
 moderation() {
-	local status=0 tracing=/sys/kernel/tracing trace event
+	local status=0 trace event
 
 	trace=$tracing/trace event=$tracing/events/mynic/mynic_cmd_done/enable
-	[ -e "$event" ] || mount -t tracefs none $tracing || return
 	echo 0 >"$event" && echo >"$trace" && echo 1 >"$event" || return
 	ethtool -C "$near" adaptive-rx off adaptive-tx off rx-usecs 50 rx-frames 8 \
 		tx-usecs 100 tx-frames 16 && moderation_is && all_told &&
@@ -387,6 +435,12 @@ else
 	ktap_test_skip "received checksums that the stack sums up"
 	ktap_test_skip "interrupt moderation"
 	ktap_test_skip "VLAN tags that the NIC or the stack takes out"
+fi
+if command -v socat >/dev/null && command -v ethtool >/dev/null &&
+	[ -d $tracing/events/net ]; then
+	result "VLAN tags that the NIC or the stack inserts" tagged
+else
+	ktap_test_skip "VLAN tags that the NIC or the stack inserts"
 fi
 if command -v socat >/dev/null && modinfo netconsole >/dev/null 2>&1; then
 	result "netconsole" netconsole

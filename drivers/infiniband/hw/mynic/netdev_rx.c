@@ -371,14 +371,22 @@ struct mynic_rx_frame {
 	u64 cycles;
 };
 
+/* Return: the tag that the device has taken out of the frame, or 0. */
+static u16 mynic_rx_stripped(const struct mynic_channel *ch,
+			     const struct mynic_rx_frame *frame)
+{
+	return mynic_strips_vlan(ch->nd) ? frame->vlan : 0;
+}
+
 static void mynic_rx_deliver(struct mynic_channel *ch, struct sk_buff *skb,
 			     const struct mynic_rx_frame *frame)
 {
 	struct net_device *ndev = ch->nd->ndev;
+	u16 tag = mynic_rx_stripped(ch, frame);
 
 	/* A tag of 0 says nothing that its absence does not. */
-	if (frame->vlan && mynic_strips_vlan(ch->nd))
-		__vlan_hwaccel_put_tag(skb, htons(ETH_P_8021Q), frame->vlan);
+	if (tag)
+		__vlan_hwaccel_put_tag(skb, htons(ETH_P_8021Q), tag);
 	if (frame->flags & MYNIC_WC_IP_CSUM_OK &&
 	    ndev->features & NETIF_F_RXCSUM) {
 		skb->ip_summed = CHECKSUM_UNNECESSARY;
@@ -494,7 +502,9 @@ static u32 mynic_rx_receive(struct mynic_channel *ch, struct mynic_rx_buf *buf,
 		return 0;
 	}
 	u64_stats_inc(&ch->rx_stats.packets);
-	u64_stats_add(&ch->rx_stats.bytes, frame.len);
+	u64_stats_add(&ch->rx_stats.bytes,
+		      frame.len +
+			      (mynic_rx_stripped(ch, &frame) ? VLAN_HLEN : 0));
 	mynic_rx_deliver(ch, skb, &frame);
 	return frame.len;
 }

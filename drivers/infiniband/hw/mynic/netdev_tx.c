@@ -93,17 +93,27 @@ static u8 mynic_tx_protocol(const struct sk_buff *skb)
 	}
 }
 
+/* Bytes of the tag that is not in the frame yet. */
+static u32 mynic_tx_tag_len(const struct sk_buff *skb)
+{
+	return skb_vlan_tag_present(skb) ? VLAN_HLEN : 0;
+}
+
 static u32 mynic_tx_segments(const struct sk_buff *skb, u32 hdr_len)
 {
 	return DIV_ROUND_UP(max(skb->len - hdr_len, 1U),
 			    skb_shinfo(skb)->gso_size);
 }
 
-/* Whether the device accepts this TCP frame as a TSO request. */
+/*
+ * Whether the device accepts this TCP frame as a TSO request, also if the stack
+ * puts the tag into the frame after it has asked.
+ */
 static bool mynic_tx_is_tso(const struct mynic_netdev *nd,
 			    const struct sk_buff *skb)
 {
 	u32 mss = skb_shinfo(skb)->gso_size;
+	u32 tag_len = mynic_tx_tag_len(skb);
 	u32 hdr_len;
 
 	if (skb_headlen(skb) <
@@ -111,10 +121,24 @@ static bool mynic_tx_is_tso(const struct mynic_netdev *nd,
 		return false;
 	hdr_len = skb_tcp_all_headers(skb);
 	return mss && tcp_hdr(skb)->doff * 4 >= sizeof(struct tcphdr) &&
-	       hdr_len <= skb_headlen(skb) && hdr_len <= MYNIC_TX_MAX_HEADER &&
-	       hdr_len + mss <= nd->max_frame &&
+	       hdr_len <= skb_headlen(skb) &&
+	       hdr_len + tag_len <= MYNIC_TX_MAX_HEADER &&
+	       hdr_len + tag_len + mss <= nd->max_frame &&
 	       skb->len - hdr_len <= nd->mdev->caps.max_tso &&
 	       mynic_tx_segments(skb, hdr_len) <= MYNIC_TSO_MAX_SEGMENTS;
+}
+
+/*
+ * Whether the device inserts this tag. Two values mean to it that there is none,
+ * and after a reset it may be an older device, which ignores all.
+ */
+static bool mynic_tx_can_insert(const struct mynic_netdev *nd,
+				const struct sk_buff *skb)
+{
+	u16 tag = skb_vlan_tag_get(skb);
+
+	return nd->mdev->caps.caps & MYNIC_CAP_VLAN_INSERT &&
+	       skb->vlan_proto == htons(ETH_P_8021Q) && tag && tag != U16_MAX;
 }
 
 /* What is refused here is done by the stack before it sends the frame. */
@@ -126,6 +150,8 @@ netdev_features_t mynic_features_check(struct sk_buff *skb,
 	u8 protocol;
 
 	features = vlan_features_check(skb, features);
+	if (skb_vlan_tag_present(skb) && !mynic_tx_can_insert(nd, skb))
+		features &= ~NETIF_F_HW_VLAN_CTAG_TX;
 	if (skb_shinfo(skb)->nr_frags >= MYNIC_TX_MAX_SGE)
 		features &= ~(NETIF_F_SG | NETIF_F_GSO_MASK);
 	if (skb->ip_summed != CHECKSUM_PARTIAL)
@@ -152,7 +178,12 @@ void mynic_tx_set_features(struct mynic_netdev *nd)
 		netif_set_tso_max_segs(ndev, MYNIC_TSO_MAX_SEGMENTS);
 	}
 	ndev->features |= ndev->hw_features;
+	/* The device inserts one tag, so that of a VLAN inside another is not here. */
 	ndev->vlan_features |= ndev->hw_features;
+	if (nd->mdev->caps.caps & MYNIC_CAP_VLAN_INSERT) {
+		ndev->hw_features |= NETIF_F_HW_VLAN_CTAG_TX;
+		ndev->features |= NETIF_F_HW_VLAN_CTAG_TX;
+	}
 }
 
 /* Memory */
@@ -334,6 +365,8 @@ static bool mynic_tx_prepare(struct mynic_channel *ch, struct sk_buff *skb)
 	struct mynic_send_wqe *wqe = mynic_queue_slot(&ch->qp.sq, ch->tx_next);
 	u32 flags = skb->ip_summed == CHECKSUM_PARTIAL ? IB_SEND_IP_CSUM : 0;
 	u32 hdr_len = skb_is_gso(skb) ? skb_tcp_all_headers(skb) : 0;
+	u32 tag_len = mynic_tx_tag_len(skb);
+	struct mynic_eth_ext *ext = (void *)wqe + MYNIC_WQE_EXT;
 	void *data = (void *)wqe + MYNIC_WQE_DATA_EXT;
 	enum ib_wr_opcode opcode = IB_WR_SEND;
 
@@ -343,17 +376,19 @@ static bool mynic_tx_prepare(struct mynic_channel *ch, struct sk_buff *skb)
 		return false;
 	}
 	buf->frames = 1;
-	buf->bytes = skb->len;
+	buf->bytes = skb->len + tag_len;
 	buf->stamped = mynic_tx_is_stamped(ch->nd, skb);
 	if (buf->stamped) {
 		skb_shinfo(skb)->tx_flags |= SKBTX_IN_PROGRESS;
 		flags |= IB_SEND_SIGNALED;
 	}
 	memset(wqe, 0, MYNIC_WQE_DATA_EXT);
+	if (tag_len)
+		ext->vlan = cpu_to_le16(skb_vlan_tag_get(skb));
 	if (hdr_len) {
 		opcode = IB_WR_LSO;
 		buf->frames = mynic_tx_segments(skb, hdr_len);
-		buf->bytes += (buf->frames - 1) * hdr_len;
+		buf->bytes += (buf->frames - 1) * (hdr_len + tag_len);
 		wqe->mss = cpu_to_le16(skb_shinfo(skb)->gso_size);
 		wqe->hdr_len = cpu_to_le16(hdr_len);
 		memcpy(data, skb->data, hdr_len);
@@ -382,11 +417,13 @@ void mynic_tx_flush(struct mynic_channel *ch)
 static bool mynic_tx_is_valid(const struct mynic_netdev *nd,
 			      const struct sk_buff *skb)
 {
-	if (skb_shinfo(skb)->nr_frags >= MYNIC_TX_MAX_SGE)
+	if (skb_shinfo(skb)->nr_frags >= MYNIC_TX_MAX_SGE ||
+	    (skb_vlan_tag_present(skb) && !mynic_tx_can_insert(nd, skb)))
 		return false;
 	if (skb_is_gso(skb))
 		return mynic_tx_is_tso(nd, skb);
-	return skb->len >= ETH_HLEN && skb->len <= nd->max_frame;
+	return skb->len >= ETH_HLEN &&
+	       skb->len + mynic_tx_tag_len(skb) <= nd->max_frame;
 }
 
 static void mynic_tx_drop(struct mynic_channel *ch, struct sk_buff *skb)
