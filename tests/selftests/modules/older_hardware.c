@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
  * Hides from the driver what devices have since hardware version 1.1. Functions
- * that are bound while it is loaded do without.
+ * that are bound or reset while it is loaded do without.
  */
 #include <linux/kprobes.h>
 #include <linux/module.h>
