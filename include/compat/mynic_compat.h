@@ -232,6 +232,19 @@ static inline int mynic_get_rx_ring_count(struct net_device *ndev,
 
 #endif
 
+#if LINUX_VERSION_CODE < KERNEL_VERSION(7, 0, 0)
+
+/*
+ * Processes cannot ask for the speed of a port. The table of operations that has
+ * it has no counters, whose size is set elsewhere.
+ */
+#define query_port_speed size_ib_counters
+#define mynic_query_port_speed(ibdev, port, speed) \
+	mynic_no_query_port_speed(ibdev, port, speed)
+enum { mynic_query_port_speed };
+
+#endif
+
 #if LINUX_VERSION_CODE < KERNEL_VERSION(7, 1, 0)
 
 /* struct ib_udata has these rules for requests and responses since 7.1. */

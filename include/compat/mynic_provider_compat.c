@@ -8,3 +8,7 @@
 /* Replaces dmah.c. */
 extern const struct verbs_context_ops mynic_dmah_ops;
 const struct verbs_context_ops mynic_dmah_ops = {};
+
+/* Replaces port.c. */
+extern const struct verbs_context_ops mynic_port_ops;
+const struct verbs_context_ops mynic_port_ops = {};

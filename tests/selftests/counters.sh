@@ -13,7 +13,7 @@ need 2
 for program in rdma ibv_rc_pingpong ethtool; do
 	command -v "$program" >/dev/null || skip "no $program"
 done
-ktap_set_plan 8
+ktap_set_plan 9
 trap restore EXIT
 configure || ktap_exit_fail_msg "cannot set up the netdevs"
 
@@ -100,6 +100,41 @@ same_values() {
 	[ "${seen[tx_rdma_packets]}" -ge 200 ]
 }
 
+# between LEAST FILE COMMAND...: the value of FILE is not below LEAST, nor above what COMMAND
+# then prints
+between() {
+	local value
+
+	value=$(<"$2")
+	echo "${2##*/}: $1 <= $value <= $("${@:3}")"
+	[ "$1" -le "$value" ] && [ "$value" -le "$("${@:3}")" ]
+}
+
+# Data is in units of four bytes.
+words() { echo $(($(sum "$1") / 4)); }
+
+# The counters of performance management, as tools for InfiniBand read them, are
+# those of the device
+performance_management() {
+	local dir=/sys/class/infiniband/$near_rdma/ports/1/counters file name downed
+
+	for file in "$dir"/*; do
+		[[ $(<"$file") =~ ^[0-9]+$ ]] || return
+	done
+	for name in rx/rcv tx/xmit; do
+		between "$(sum "${name%/*}_rdma_packets")" "$dir/port_${name#*/}_packets" \
+			sum "${name%/*}_rdma_packets" &&
+			between "$(words "${name%/*}_rdma_bytes")" "$dir/port_${name#*/}_data" \
+				words "${name%/*}_rdma_bytes" || return
+	done
+	# at least 100 messages of 4 KiB each way
+	[ "$(<"$dir/port_xmit_data")" -ge 102400 ] || return
+	downed=$(<"$dir/link_downed")
+	ip link set "$near" down && ip link set "$near" up &&
+		wait_for carrier "" "$near" && wait_for gid_index "$near_rdma" "$near_ip" &&
+		between $((downed + 1)) "$dir/link_downed" echo $((downed + 1))
+}
+
 qp_statistic() { rdma statistic qp "$1" link "$near_rdma/1" "${@:2}"; }
 
 # The value of counter $1 of the QPs that have counters
@@ -167,6 +202,7 @@ result "packets are counted" moves
 result "nothing counts as an error" no_errors
 result "ethtool shows all" ethtool_statistics
 result "ethtool shows the same" same_values
+result "counters of performance management" performance_management
 result "QPs of a type have counters" by_type
 result "a QP gets counters, and loses them" by_hand
 result "ethtool shows those of QPs, too" with_bound

@@ -3,7 +3,7 @@
 # shellcheck disable=SC2154,SC2317 # lib.sh sets them; functions are called by name
 #
 # The state of the RDMA port is that of the netdev, and programs are told when
-# it changes.
+# it changes. What the administrator calls the device is kept over a reset.
 
 # shellcheck source=tests/selftests/lib.sh
 . "$(dirname "$(readlink -f "$0")")/lib.sh"
@@ -13,7 +13,7 @@ need 2
 for program in ibv_asyncwatch ibv_devinfo rdma; do
 	command -v "$program" >/dev/null || skip "no $program"
 done
-ktap_set_plan 5
+ktap_set_plan 6
 trap restore EXIT
 configure || ktap_exit_fail_msg "cannot set up the netdevs"
 
@@ -71,6 +71,21 @@ waits() {
 	wait "$pid"
 }
 
+# rdma-ndd(8) sets the description.
+described() {
+	local sysfs=/sys/class/infiniband/mynic_named status
+
+	cat "/sys/class/infiniband/$near_rdma/node_desc" &&
+		rdma dev set "$near_rdma" name mynic_named &&
+		echo -n 'node 7' >"$sysfs/node_desc" &&
+		grep -qx 'node 7' "$sysfs/node_desc" &&
+		echo 1 >"/sys/bus/pci/devices/${pci[0]}/reset" && wait_for is_up &&
+		grep -qx 'node 7' "$sysfs/node_desc"
+	status=$?
+	rdma dev set mynic_named name "$near_rdma" || status=1
+	return $status
+}
+
 result "active" wait_for active
 result "down, up, and events" events
 if core_dispatches; then
@@ -81,4 +96,5 @@ else
 fi
 result "active again" wait_for active
 result "traffic again" waits
+result "name and description" described
 ktap_finished

@@ -1,12 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* The kernel-user ABI below libibverbs: response lengths, mmap, fork */
+/*
+ * The kernel-user ABI below libibverbs: response lengths, mmap, fork, and a verb
+ * that Debian's libibverbs does not have
+ */
 #include <fcntl.h>
+#include <glob.h>
+#include <limits.h>
 #include <rdma/mynic-hw.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 
 #include "context.h"
+#include "ioctl.h"
 #include "verbs.h"
 
 FIXTURE(uabi)
@@ -304,6 +310,54 @@ TEST_F(uabi, gid_page)
 	EXPECT_READ_ONLY(self->fd, key, size, info);
 	EXPECT_EQ(munmap((void *)info, size), 0);
 	close(r.resp.async_fd);
+}
+
+/* In Mbit/s; 0 if nothing tells it */
+static unsigned long interface_speed(const struct ibv_context *ctx)
+{
+	unsigned long speed = 0;
+	char pattern[PATH_MAX];
+	glob_t found;
+	FILE *file;
+
+	snprintf(pattern, sizeof(pattern), "%s/device/net/*/speed",
+		 ctx->device->ibdev_path);
+	if (glob(pattern, 0, NULL, &found))
+		return 0;
+	file = fopen(found.gl_pathv[0], "r");
+	if (file) {
+		if (fscanf(file, "%lu", &speed) != 1)
+			speed = 0;
+		fclose(file);
+	}
+	globfree(&found);
+	return speed;
+}
+
+static int query_port_speed(int fd, uint32_t port, uint64_t *speed)
+{
+	struct call call =
+		make_call(UVERBS_OBJECT_DEVICE, UVERBS_METHOD_QUERY_PORT_SPEED);
+
+	add(&call, UVERBS_ATTR_QUERY_PORT_SPEED_PORT_NUM, 8, port);
+	add(&call, UVERBS_ATTR_QUERY_PORT_SPEED_RESP, sizeof(*speed),
+	    (uintptr_t)speed);
+	return execute(fd, &call);
+}
+
+TEST_F(uabi, port_speed)
+{
+	uint64_t speed = 0;
+	int err;
+
+	err = query_port_speed(self->e.ctx->cmd_fd, 1, &speed);
+	if (err == EPROTONOSUPPORT)
+		SKIP(return, "this kernel has no ibv_query_port_speed()");
+	ASSERT_EQ(err, 0);
+	EXPECT_GT(speed, 0);
+	EXPECT_EQ(speed * 100, interface_speed(self->e.ctx));
+	EXPECT_EQ(query_port_speed(self->e.ctx->cmd_fd, 0, &speed), EINVAL);
+	EXPECT_EQ(query_port_speed(self->e.ctx->cmd_fd, 2, &speed), EINVAL);
 }
 
 TEST_HARNESS_MAIN

@@ -132,6 +132,7 @@ static int mynic_set_context(struct mynic_context *ctx,
 	mynic_ah_init(ctx, resp);
 	verbs_set_ops(&ctx->ibv_ctx, &mynic_context_ops);
 	verbs_set_ops(&ctx->ibv_ctx, &mynic_dmah_ops);
+	verbs_set_ops(&ctx->ibv_ctx, &mynic_port_ops);
 	return 0;
 }
 

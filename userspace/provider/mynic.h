@@ -673,8 +673,9 @@ struct ibv_mr *mynic_alloc_null_mr(struct ibv_pd *pd);
 struct ibv_mr *mynic_import_mr(struct ibv_pd *pd, uint32_t handle);
 void mynic_unimport_mr(struct ibv_mr *mr);
 
-/* dmah.c: a table of its own, as older releases have none of these */
+/* Operations that older releases lack, by their files */
 extern const struct verbs_context_ops mynic_dmah_ops;
+extern const struct verbs_context_ops mynic_port_ops;
 
 /* ah.c */
 void mynic_ah_init(struct mynic_context *ctx,

@@ -58,6 +58,7 @@ static const struct ib_device_ops mynic_dev_ops = {
 	.mmap = mynic_mmap,
 	.mmap_free = mynic_mmap_free,
 	.modify_cq = mynic_modify_cq,
+	.modify_device = mynic_modify_device,
 	.modify_qp = mynic_modify_qp,
 	.modify_srq = mynic_modify_srq,
 	.modify_wq = mynic_modify_wq,
@@ -65,10 +66,12 @@ static const struct ib_device_ops mynic_dev_ops = {
 	.post_recv = mynic_post_recv,
 	.post_send = mynic_post_send,
 	.post_srq_recv = mynic_post_srq_recv,
+	.process_mad = mynic_process_mad,
 	.query_ah = mynic_query_ah,
 	.query_device = mynic_query_device,
 	.query_pkey = mynic_query_pkey,
 	.query_port = mynic_query_port,
+	.query_port_speed = mynic_query_port_speed,
 	.query_qp = mynic_query_qp,
 	.query_srq = mynic_query_srq,
 	.query_ucontext = mynic_query_ucontext,
@@ -116,6 +119,7 @@ int mynic_ib_register(struct mynic_dev *mdev)
 	}
 	ibdev->node_type = RDMA_NODE_IB_CA;
 	ibdev->node_guid = mdev->caps.node_guid;
+	memcpy(ibdev->node_desc, mdev->node_desc, sizeof(mdev->node_desc));
 	ibdev->phys_port_cnt = 1;
 	/* Vector 0 stands for the vector of the processor that arms the CQ. */
 	ibdev->num_comp_vectors = mdev->num_comp_eqs + 1;
@@ -162,6 +166,8 @@ void mynic_ib_unregister(struct mynic_dev *mdev)
 	name = dev_name(&mdev->ibdev->ibdev.dev);
 	if (!strchr(name, '%'))
 		strscpy(mdev->ibdev_name, name);
+	memcpy(mdev->node_desc, mdev->ibdev->ibdev.node_desc,
+	       sizeof(mdev->node_desc));
 	mynic_clock_stop(mdev);
 	mynic_dm_flush(mdev);
 	put_page(mdev->ibdev->gid_page);

@@ -121,6 +121,7 @@ static struct mynic_dev *mynic_alloc(struct pci_dev *pdev)
 		return NULL;
 	mdev->pdev = pdev;
 	mutex_init(&mdev->gid_lock);
+	mutex_init(&mdev->pma_lock);
 	INIT_LIST_HEAD(&mdev->parked);
 	spin_lock_init(&mdev->parked_lock);
 	INIT_LIST_HEAD(&mdev->pagers);
@@ -129,6 +130,7 @@ static struct mynic_dev *mynic_alloc(struct pci_dev *pdev)
 	mynic_health_init(mdev);
 	mynic_recover_init(mdev);
 	strscpy(mdev->ibdev_name, MYNIC_IB_NAME);
+	strscpy(mdev->node_desc, KBUILD_MODNAME);
 	xa_init_flags(&mdev->cqs, XA_FLAGS_LOCK_IRQ);
 	xa_init_flags(&mdev->qps, XA_FLAGS_LOCK_IRQ);
 	xa_init_flags(&mdev->srqs, XA_FLAGS_LOCK_IRQ);

@@ -510,6 +510,9 @@ enum mynic_state {
  * @netdev: the network interface; lives as long as the driver is bound
  * @ibdev: the RDMA device; a new one after each reset
  * @ibdev_name: its name before the reset, or the pattern for one
+ * @node_desc: its description before the reset
+ * @pma_lock: lets reads of the counters of performance management wait for each
+ *	other
  */
 struct mynic_dev {
 	struct pci_dev *pdev;
@@ -560,6 +563,8 @@ struct mynic_dev {
 	struct net_device *netdev;
 	struct mynic_ib_dev *ibdev;
 	char ibdev_name[IB_DEVICE_NAME_MAX];
+	char node_desc[IB_DEVICE_NODE_DESC_MAX];
+	struct mutex pma_lock; /* QUERY_STATS for pma.c */
 };
 
 /**
@@ -1422,8 +1427,11 @@ int mynic_destroy_flow(struct ib_flow *ibflow);
 int mynic_query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
 		       struct ib_udata *udata);
 void mynic_get_dev_fw_str(struct ib_device *ibdev, char *str);
+int mynic_modify_device(struct ib_device *ibdev, int mask,
+			struct ib_device_modify *modify);
 int mynic_query_port(struct ib_device *ibdev, u32 port,
 		     struct ib_port_attr *attr);
+int mynic_query_port_speed(struct ib_device *ibdev, u32 port, u64 *speed);
 int mynic_get_port_immutable(struct ib_device *ibdev, u32 port,
 			     struct ib_port_immutable *immutable);
 enum rdma_link_layer mynic_get_link_layer(struct ib_device *ibdev, u32 port);
@@ -1461,6 +1469,10 @@ struct rdma_hw_stats *mynic_alloc_hw_port_stats(struct ib_device *ibdev,
 						u32 port);
 int mynic_get_hw_stats(struct ib_device *ibdev, struct rdma_hw_stats *stats,
 		       u32 port, int index);
+int mynic_process_mad(struct ib_device *ibdev, int flags, u32 port,
+		      const struct ib_wc *in_wc, const struct ib_grh *in_grh,
+		      const struct ib_mad *in, struct ib_mad *out,
+		      size_t *out_size, u16 *out_pkey_index);
 
 /* The network interface */
 

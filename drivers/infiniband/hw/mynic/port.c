@@ -5,7 +5,7 @@
 #include <rdma/mynic-abi.h>
 #include <rdma/uverbs_ioctl.h>
 
-#include "mynic.h"
+#include "cmd.h"
 
 /*
  * IBTA encoding: 4.096 us * 2^16 = 268 ms, in which a process answers even on a
@@ -140,6 +140,18 @@ void mynic_get_dev_fw_str(struct ib_device *ibdev, char *str)
 		 (u16)(ver >> 16), (u16)ver);
 }
 
+/* sysfs is where the description is written, which users read there, too. */
+int mynic_modify_device(struct ib_device *ibdev, int mask,
+			struct ib_device_modify *modify)
+{
+	if (mask & ~IB_DEVICE_MODIFY_NODE_DESC)
+		return -EOPNOTSUPP;
+	if (mask & IB_DEVICE_MODIFY_NODE_DESC)
+		memcpy(ibdev->node_desc, modify->node_desc,
+		       sizeof(ibdev->node_desc));
+	return 0;
+}
+
 /* -ENODEV: there is no network interface. */
 int mynic_query_port(struct ib_device *ibdev, u32 port,
 		     struct ib_port_attr *attr)
@@ -167,6 +179,19 @@ int mynic_query_port(struct ib_device *ibdev, u32 port,
 	attr->max_vl_num = 1;
 	return ib_get_eth_speed(ibdev, port, &attr->active_speed,
 				&attr->active_width);
+}
+
+/* @speed is in units of 100 Mbit/s. A port that is down keeps its speed. */
+int mynic_query_port_speed(struct ib_device *ibdev, u32 port, u64 *speed)
+{
+	struct mynic_port_state ps;
+	int ret;
+
+	ret = mynic_cmd_query_port(to_mdev(ibdev), &ps);
+	if (ret)
+		return ret;
+	*speed = ps.speed_mbps / 100;
+	return 0;
 }
 
 int mynic_get_port_immutable(struct ib_device *ibdev, u32 port,
