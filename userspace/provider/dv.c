@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* Direct verbs: attributes of the device, and addresses of queues. */
+/* Direct verbs: attributes of the device, and what posting by hand needs. */
 #include <config.h>
 
 #include <errno.h>
@@ -97,14 +97,61 @@ static int mynic_cq_to_dv(struct mynic_cq *cq, struct mynicdv_cq *out)
 	return 0;
 }
 
+static void mynic_tags_to_dv(struct mynic_tags *tags, struct mynicdv_tags *out)
+{
+	mynic_lock(&tags->lock);
+	*out = (struct mynicdv_tags){
+		.ring = tags->ring,
+		.num = tags->size,
+		.max_tags = tags->max_tags,
+		.pi = tags->pi,
+		.handle = tags->added,
+		.dbrec = tags->dbrec,
+		.doorbell = tags->doorbell,
+	};
+	mynic_unlock(&tags->lock);
+}
+
 static int mynic_srq_to_dv(struct mynic_srq *srq, struct mynicdv_srq *out)
 {
-	if (out->comp_mask)
+	if (!check_comp_mask(out->comp_mask, MYNICDV_SRQ_MASK_TAGS))
 		return mynic_dv_refuse(srq->vsrq.srq.context, out->comp_mask);
 	mynic_rq_to_dv(&srq->rq, &out->rq);
 	out->dbrec =
 		container_of(srq->rq.pi_record, struct mynic_srq_dbrec, pi);
 	out->srqn = srq->srqn;
+	if (out->comp_mask & MYNICDV_SRQ_MASK_TAGS)
+		mynic_tags_to_dv(&srq->tags, &out->tags);
+	return 0;
+}
+
+static int mynic_wq_to_dv(struct mynic_rwq *rwq, struct mynicdv_wq *out)
+{
+	struct mynic_sq *sq = &rwq->qp.sq;
+
+	if (out->comp_mask)
+		return mynic_dv_refuse(rwq->ibv_wq.context, out->comp_mask);
+	mynic_rq_to_dv(&rwq->qp.rq, &out->rq);
+	out->wqn = rwq->ibv_wq.wq_num;
+	out->dbrec = sq->dbrec;
+	out->doorbell = sq->doorbell;
+	return 0;
+}
+
+static int mynic_ah_to_dv(const struct mynic_ah *ah, struct mynicdv_ah *out)
+{
+	if (out->comp_mask)
+		return mynic_dv_refuse(ah->ibv_ah.context, out->comp_mask);
+	out->av = ah->av;
+	return 0;
+}
+
+static int mynic_dm_to_dv(const struct mynic_dm *dm, struct mynicdv_dm *out)
+{
+	if (out->comp_mask)
+		return mynic_dv_refuse(dm->vdm.dm.context, out->comp_mask);
+	out->buf = dm->map.addr;
+	out->length = dm->length;
 	return 0;
 }
 
@@ -115,15 +162,23 @@ static bool mynic_objs_are_ours(const struct mynicdv_obj *obj, uint64_t types)
 	       (!(types & MYNICDV_OBJ_CQ) ||
 		mynicdv_is_supported(obj->cq.in->context->device)) &&
 	       (!(types & MYNICDV_OBJ_SRQ) ||
-		mynicdv_is_supported(obj->srq.in->context->device));
+		mynicdv_is_supported(obj->srq.in->context->device)) &&
+	       (!(types & MYNICDV_OBJ_WQ) ||
+		mynicdv_is_supported(obj->wq.in->context->device)) &&
+	       (!(types & MYNICDV_OBJ_AH) ||
+		mynicdv_is_supported(obj->ah.in->context->device)) &&
+	       (!(types & MYNICDV_OBJ_DM) ||
+		mynicdv_is_supported(obj->dm.in->context->device));
 }
 
 int mynicdv_init_obj(struct mynicdv_obj *obj, uint64_t obj_type)
 {
 	int err = 0;
 
-	if (!check_comp_mask(obj_type,
-			     MYNICDV_OBJ_QP | MYNICDV_OBJ_CQ | MYNICDV_OBJ_SRQ))
+	if (!check_comp_mask(obj_type, MYNICDV_OBJ_QP | MYNICDV_OBJ_CQ |
+					       MYNICDV_OBJ_SRQ |
+					       MYNICDV_OBJ_WQ | MYNICDV_OBJ_AH |
+					       MYNICDV_OBJ_DM))
 		return EINVAL;
 	if (!mynic_objs_are_ours(obj, obj_type))
 		return EOPNOTSUPP;
@@ -133,5 +188,11 @@ int mynicdv_init_obj(struct mynicdv_obj *obj, uint64_t obj_type)
 		err = mynic_cq_to_dv(to_mcq(obj->cq.in), obj->cq.out);
 	if (!err && obj_type & MYNICDV_OBJ_SRQ)
 		err = mynic_srq_to_dv(to_msrq(obj->srq.in), obj->srq.out);
+	if (!err && obj_type & MYNICDV_OBJ_WQ)
+		err = mynic_wq_to_dv(to_mrwq(obj->wq.in), obj->wq.out);
+	if (!err && obj_type & MYNICDV_OBJ_AH)
+		err = mynic_ah_to_dv(to_mah(obj->ah.in), obj->ah.out);
+	if (!err && obj_type & MYNICDV_OBJ_DM)
+		err = mynic_dm_to_dv(to_mdm(obj->dm.in), obj->dm.out);
 	return err;
 }

@@ -132,17 +132,87 @@ struct mynicdv_cq {
 };
 
 /**
- * struct mynicdv_srq - ring of an SRQ
- * @comp_mask: which fields beyond those of the first version are wanted: 0
+ * struct mynicdv_tags - ring of operations on the tags of an SRQ
+ * @ring: the first slot
+ * @num: number of slots, a power of two; 0: the SRQ has no tag matching
+ * @max_tags: tags that the SRQ's list holds
+ * @pi: producer index: the next slot to be filled
+ * @handle: handle of the next tag that is added
+ * @dbrec: doorbell record
+ * @doorbell: address for stores of 8 bytes, each in one access, with the SRQ's
+ *	number
+ */
+struct mynicdv_tags {
+	struct mynic_tag_wqe *ring;
+	uint32_t num;
+	uint32_t max_tags;
+	uint32_t pi;
+	uint32_t handle;
+	struct mynic_tag_dbrec *dbrec;
+	void *doorbell;
+};
+
+/**
+ * enum mynicdv_srq_mask - later fields of struct mynicdv_srq
+ * @MYNICDV_SRQ_MASK_TAGS: tags
+ */
+enum mynicdv_srq_mask {
+	MYNICDV_SRQ_MASK_TAGS = 1 << 0,
+};
+
+/**
+ * struct mynicdv_srq - rings of an SRQ
+ * @comp_mask: which fields beyond those of the first version are wanted, enum
+ *	mynicdv_srq_mask
  * @rq: of struct mynic_recv_wqe
  * @dbrec: doorbell record
  * @srqn: its number
+ * @tags: for tag matching
  */
 struct mynicdv_srq {
 	uint64_t comp_mask;
 	struct mynicdv_ring rq;
 	struct mynic_srq_dbrec *dbrec;
 	uint32_t srqn;
+	struct mynicdv_tags tags;
+};
+
+/**
+ * struct mynicdv_wq - ring of a WQ
+ * @comp_mask: which fields beyond those of the first version are wanted: 0
+ * @rq: of struct mynic_recv_wqe
+ * @wqn: number for the doorbell
+ * @dbrec: doorbell record
+ * @doorbell: address for stores of 8 bytes, each in one access
+ */
+struct mynicdv_wq {
+	uint64_t comp_mask;
+	struct mynicdv_ring rq;
+	uint32_t wqn;
+	struct mynic_qp_dbrec *dbrec;
+	void *doorbell;
+};
+
+/**
+ * struct mynicdv_ah - an address handle
+ * @comp_mask: which fields beyond those of the first version are wanted: 0
+ * @av: what the extension of a UD send request begins with
+ */
+struct mynicdv_ah {
+	uint64_t comp_mask;
+	struct mynic_av av;
+};
+
+/**
+ * struct mynicdv_dm - device memory
+ * @comp_mask: which fields beyond those of the first version are wanted: 0
+ * @buf: where it is mapped; accesses are aligned and have 4 or 8 bytes
+ * @length: how many bytes were allocated
+ */
+struct mynicdv_dm {
+	uint64_t comp_mask;
+	void *buf;
+	uint64_t length;
 };
 
 /**
@@ -150,6 +220,9 @@ struct mynicdv_srq {
  * @qp: a QP
  * @cq: a CQ
  * @srq: an SRQ
+ * @wq: a WQ
+ * @ah: an address handle
+ * @dm: device memory
  */
 struct mynicdv_obj {
 	struct {
@@ -164,6 +237,18 @@ struct mynicdv_obj {
 		struct ibv_srq *in;
 		struct mynicdv_srq *out;
 	} srq;
+	struct {
+		struct ibv_wq *in;
+		struct mynicdv_wq *out;
+	} wq;
+	struct {
+		struct ibv_ah *in;
+		struct mynicdv_ah *out;
+	} ah;
+	struct {
+		struct ibv_dm *in;
+		struct mynicdv_dm *out;
+	} dm;
 };
 
 /**
@@ -171,15 +256,21 @@ struct mynicdv_obj {
  * @MYNICDV_OBJ_QP: its qp
  * @MYNICDV_OBJ_CQ: its cq
  * @MYNICDV_OBJ_SRQ: its srq
+ * @MYNICDV_OBJ_WQ: its wq
+ * @MYNICDV_OBJ_AH: its ah
+ * @MYNICDV_OBJ_DM: its dm
  */
 enum mynicdv_obj_type {
 	MYNICDV_OBJ_QP = 1 << 0,
 	MYNICDV_OBJ_CQ = 1 << 1,
 	MYNICDV_OBJ_SRQ = 1 << 2,
+	MYNICDV_OBJ_WQ = 1 << 3,
+	MYNICDV_OBJ_AH = 1 << 4,
+	MYNICDV_OBJ_DM = 1 << 5,
 };
 
 /**
- * mynicdv_init_obj() - get the addresses of objects' queues
+ * mynicdv_init_obj() - get what posting by hand needs of objects
  * @obj: objects, and buffers for the results
  * @obj_type: members of @obj to use, enum mynicdv_obj_type
  *

@@ -461,6 +461,8 @@ TEST(address_vectors)
 			 .flow_label = 0xabcde },
 	};
 	struct ibv_ah *first = ibv_create_ah(w->pd, &path), *ah;
+	struct mynicdv_ah out = { 0 };
+	struct mynicdv_obj obj = { .ah = { NULL, &out } };
 
 	CHECK(first);
 	for (unsigned int i = 0; i < n; i++) {
@@ -480,6 +482,9 @@ TEST(address_vectors)
 		CHECK_EQ(le16toh(av.sgid_index), w->gid_index);
 		CHECK_EQ(av.sl, 5);
 		CHECK_EQ(av.static_rate, IBV_RATE_10_GBPS);
+		obj.ah.in = ah;
+		CHECK_EQ(mynicdv_init_obj(&obj, MYNICDV_OBJ_AH), 0);
+		CHECK_MEM(&out.av, &av, sizeof(av));
 		CHECK_EQ(ibv_destroy_ah(ah), 0);
 	}
 	CHECK_EQ(ibv_destroy_ah(first), 0);
@@ -596,6 +601,154 @@ TEST(receive_by_hand)
 TEST(receive_from_srq_by_hand)
 {
 	check_recv(true);
+}
+
+static void modify_wq(struct ibv_wq *wq, enum ibv_wq_state state)
+{
+	struct ibv_wq_attr attr = { .attr_mask = IBV_WQ_ATTR_STATE,
+				    .wq_state = state };
+
+	CHECK_EQ(ibv_modify_wq(wq, &attr), 0);
+}
+
+/* In the error state a WQ waits for the doorbell */
+TEST(flush_wq_by_hand)
+{
+	struct world *w = new_world();
+	struct ibv_wq_init_attr init = {
+		.wq_type = IBV_WQT_RQ,
+		.max_wr = 4,
+		.max_sge = 2,
+		.pd = w->pd,
+		.cq = w->cq,
+	};
+	struct ibv_wq *wq = ibv_create_wq(w->ctx, &init);
+	struct mynicdv_wq out = { 0 };
+	struct mynicdv_obj obj = { .wq = { wq, &out } };
+
+	CHECK(wq);
+	CHECK_EQ(mynicdv_init_obj(&obj, MYNICDV_OBJ_WQ), 0);
+	CHECK_EQ(out.wqn, wq->wq_num);
+	CHECK(out.rq.num >= 4 && out.rq.max_sge >= 2);
+	CHECK_EQ(out.rq.pi, 0);
+	modify_wq(wq, IBV_WQS_RDY);
+	for (uint32_t i = 0; i < 3 * out.rq.num; i++) {
+		struct mynic_recv_wqe *wqe = slot(&out.rq);
+		struct ibv_wc wc;
+
+		*wqe = (struct mynic_recv_wqe){ .wr_id = htole64(i) };
+		store_index(&out.dbrec->rq_pi, ++out.rq.pi);
+		if (!i)
+			modify_wq(wq, IBV_WQS_ERR);
+		else
+			ring_doorbell(out.doorbell, out.wqn, 0);
+		wait_wc(w->cq, &wc);
+		CHECK_EQ(wc.wr_id, i);
+		CHECK_EQ(wc.status, IBV_WC_WR_FLUSH_ERR);
+		CHECK(out.dbrec->rq_ring);
+	}
+	CHECK_EQ(ibv_destroy_wq(wq), 0);
+}
+
+static void hand_tag(struct mynicdv_srq *srq, struct mynic_tag_wqe wqe)
+{
+	struct mynicdv_tags *tags = &srq->tags;
+
+	tags->ring[tags->pi & (tags->num - 1)] = wqe;
+	store_index(&tags->dbrec->pi, ++tags->pi);
+	ring_doorbell(tags->doorbell, srq->srqn, tags->pi);
+}
+
+/* Tags are added and deleted, over many laps of the ring */
+TEST(tags_by_hand)
+{
+	struct world *w = new_world();
+	struct ibv_srq_init_attr_ex init = {
+		.attr = { .max_wr = 4, .max_sge = 1 },
+		.comp_mask = IBV_SRQ_INIT_ATTR_TYPE | IBV_SRQ_INIT_ATTR_PD |
+			     IBV_SRQ_INIT_ATTR_CQ | IBV_SRQ_INIT_ATTR_TM,
+		.srq_type = IBV_SRQT_TM,
+		.pd = w->pd,
+		.cq = w->cq,
+		.tm_cap = { .max_num_tags = 4, .max_ops = 4 },
+	};
+	struct ibv_srq *srq = ibv_create_srq_ex(w->ctx, &init);
+	struct mynicdv_srq out = { .comp_mask = MYNICDV_SRQ_MASK_TAGS };
+	struct mynicdv_obj obj = { .srq = { srq, &out } };
+	uint32_t signaled = IBV_OPS_SIGNALED << MYNIC_TAG_FLAGS_SHIFT;
+	struct ibv_wc wc;
+
+	CHECK(srq);
+	CHECK_EQ(mynicdv_init_obj(&obj, MYNICDV_OBJ_SRQ), 0);
+	CHECK(out.tags.num >= 4 && out.tags.max_tags >= 4);
+	CHECK_EQ(out.tags.pi, 0);
+	CHECK_EQ(out.tags.handle, 0);
+	for (uint32_t i = 0; i < 3 * out.tags.num; i++) {
+		struct mynic_tag_wqe add = {
+			.wr_id = htole64(2 * i),
+			.ctrl = htole32(IBV_WR_TAG_ADD | signaled),
+			.handle = htole32(i),
+			.tag = htole64(i),
+		};
+		struct mynic_tag_wqe del = {
+			.wr_id = htole64(2 * i + 1),
+			.ctrl = htole32(IBV_WR_TAG_DEL | signaled),
+			.handle = htole32(i),
+		};
+
+		hand_tag(&out, add);
+		wait_wc(w->cq, &wc);
+		CHECK_EQ(wc.wr_id, 2 * i);
+		CHECK_EQ(wc.status, IBV_WC_SUCCESS);
+		CHECK_EQ(wc.opcode, IBV_WC_TM_ADD);
+		CHECK_EQ(le32toh(out.tags.dbrec->done), i);
+		hand_tag(&out, del);
+		wait_wc(w->cq, &wc);
+		CHECK_EQ(wc.wr_id, 2 * i + 1);
+		CHECK_EQ(wc.status, IBV_WC_SUCCESS);
+		CHECK_EQ(wc.opcode, IBV_WC_TM_DEL);
+		CHECK_EQ(le32toh(out.tags.dbrec->done), i + 1);
+	}
+	out.comp_mask = 2;
+	CHECK_EQ(mynicdv_init_obj(&obj, MYNICDV_OBJ_SRQ), EINVAL);
+	CHECK_EQ(ibv_destroy_srq(srq), 0);
+}
+
+/* An SRQ without tag matching has no tag ring */
+TEST(no_tags)
+{
+	struct world *w = new_world();
+	struct ibv_srq_init_attr init = { .attr = { .max_wr = 4,
+						    .max_sge = 1 } };
+	struct ibv_srq *srq = ibv_create_srq(w->pd, &init);
+	struct mynicdv_srq out = { .comp_mask = MYNICDV_SRQ_MASK_TAGS };
+	struct mynicdv_obj obj = { .srq = { srq, &out } };
+
+	CHECK(srq);
+	CHECK_EQ(mynicdv_init_obj(&obj, MYNICDV_OBJ_SRQ), 0);
+	CHECK(!out.tags.ring);
+	CHECK_EQ(out.tags.num, 0);
+	CHECK_EQ(ibv_destroy_srq(srq), 0);
+}
+
+TEST(device_memory_by_hand)
+{
+	struct world *w = new_world();
+	struct ibv_alloc_dm_attr attr = { .length = 100 };
+	struct ibv_dm *dm = ibv_alloc_dm(w->ctx, &attr);
+	struct mynicdv_dm out = { 0 };
+	struct mynicdv_obj obj = { .dm = { dm, &out } };
+	uint64_t seen;
+
+	CHECK(dm);
+	CHECK_EQ(mynicdv_init_obj(&obj, MYNICDV_OBJ_DM), 0);
+	CHECK_EQ(out.length, 100);
+	*(volatile uint64_t *)(out.buf + 88) = 0x0123456789abcdef;
+	CHECK_EQ(ibv_memcpy_from_dm(&seen, dm, 88, sizeof(seen)), 0);
+	CHECK_EQ(seen, 0x0123456789abcdef);
+	out.comp_mask = 1;
+	CHECK_EQ(mynicdv_init_obj(&obj, MYNICDV_OBJ_DM), EINVAL);
+	CHECK_EQ(ibv_free_dm(dm), 0);
 }
 
 /* DRIVER QPs */
