@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* Rate limits of queue pairs, and static rates of paths */
-#include "harness_driver.h"
+#include "core/engine/qp_info.h"
+#include "harness_eth.h"
 
 #define MTU 4096
 #define HEADERS 78
@@ -222,6 +223,92 @@ TEST(static_rates_without_a_limit)
 	for (unsigned int i = 0; i < ARRAY_SIZE(rates); i++)
 		datagrams(&p, 60, rates[i]);
 	CHECK_EQ(drv_stat(p.a.d, MYNIC_STAT_RATE_LIMITED), 0);
+}
+
+/*
+ * Send two requests like @good, and one that is refused. It has no length of
+ * its own, but its place in the device's memory had one like @good before.
+ */
+static void check_refused(struct drv_pair *p, struct drv_wr good)
+{
+	struct drv_wr refused = { .wr_id = 3, .opcode = IBV_WR_RDMA_READ };
+	uint64_t one = at_rate(1000, 1, good.sge[0].length);
+	uint64_t begin, limited;
+
+	for (good.wr_id = 100; good.wr_id < 116; good.wr_id++) {
+		drv_post_send(p->a.qp, &good);
+		drv_expect(p->a.cq, good.wr_id, IBV_WC_SUCCESS);
+	}
+	CHECK_EQ(set_limit(&p->a, 1000), MYNIC_AQ_OK);
+	limited = drv_stat(p->a.d, MYNIC_STAT_RATE_LIMITED);
+	for (good.wr_id = 1; good.wr_id <= 2; good.wr_id++)
+		drv_post_send(p->a.qp, &good);
+	drv_post_send(p->a.qp, &refused);
+	drv_expect(p->a.cq, 1, IBV_WC_SUCCESS);
+	drv_expect(p->a.cq, 2, IBV_WC_SUCCESS);
+	begin = p->sim->now;
+	drv_expect(p->a.cq, 3, IBV_WC_LOC_QP_OP_ERR);
+	CHECK(p->sim->now - begin < one / 10);
+	CHECK_EQ(drv_stat(p->a.d, MYNIC_STAT_RATE_LIMITED), limited + 1);
+	/* The next one waits only for the second */
+	CHECK_EQ(drv_set_state(p->a.qp, IBV_QPS_RTS), MYNIC_AQ_OK);
+	good.wr_id = 4;
+	drv_post_send(p->a.qp, &good);
+	drv_expect(p->a.cq, 4, IBV_WC_SUCCESS);
+	CHECK(p->sim->now - begin < one + one / 10);
+}
+
+static struct drv_wr datagram(struct drv_pair *p, uint32_t len)
+{
+	struct drv_wr wr = drv_send_wr(&p->a, len);
+
+	wr.remote_qpn = p->b.qp->number;
+	wr.remote_qkey = 0x11111111;
+	wr.av = drv_av(p->a.d, 1, DRV_GID_IPV6);
+	return wr;
+}
+
+TEST(rate_does_not_delay_refused_ud)
+{
+	struct drv_pair p = drv_ud_pair();
+
+	check_refused(&p, datagram(&p, MTU));
+}
+
+TEST(rate_does_not_delay_refused_raw)
+{
+	struct drv_pair p = eth_raw_pair();
+
+	check_refused(&p, drv_send_wr(&p.a, MTU));
+}
+
+TEST(rate_does_not_delay_refused_uc)
+{
+	struct drv_pair p =
+		drv_uc_pair(&(struct drv_path){ .mtu = IBV_MTU_4096 });
+
+	check_refused(&p, drv_send_wr(&p.a, MTU));
+}
+
+/*
+ * A refused datagram has no path, but its place in the device's memory had one
+ * with a static rate before
+ */
+TEST(refused_datagram_has_no_static_rate)
+{
+	struct drv_pair p = drv_ud_pair();
+	struct drv_wr refused = { .wr_id = 2, .opcode = IBV_WR_RDMA_READ };
+	struct drv_wr wr = datagram(&p, 1024);
+	uint32_t number = p.a.qp->number;
+	struct qp_info info;
+
+	datagrams(&p, 16, STATIC_RATE);
+	drv_post_send(p.a.qp, &wr);
+	drv_post_send(p.a.qp, &refused);
+	drv_expect(p.a.cq, DRV_WR_ID, IBV_WC_SUCCESS);
+	drv_expect(p.a.cq, 2, IBV_WC_LOC_QP_OP_ERR);
+	CHECK(nic_next_qp(p.a.d->n->nic, &number, &info));
+	CHECK_EQ(info.rate, 0);
 }
 
 TEST(rate_limit_bad)

@@ -44,27 +44,25 @@ static enum outcome datagram_end(struct qp *qp, const struct send_req *req,
 
 enum outcome datagram_send_ud(struct qp *qp, struct send_req *req)
 {
-	enum outcome outcome = req->outcome;
+	enum outcome outcome;
 
 	/* Each request has a path and a rate of its own */
 	if (!req->num_psn)
 		cc_set_ceiling(qp, req->av.static_rate);
 	if (!datagram_may_send(qp, req))
 		return OUTCOME_WAIT;
-	if (!outcome)
-		outcome = req->opcode == IBV_WR_TSO ? tso_send_ud(qp, req) :
-						      ud_send(qp, req);
+	outcome = req->opcode == IBV_WR_TSO ? tso_send_ud(qp, req) :
+					      ud_send(qp, req);
 	return datagram_end(qp, req, outcome);
 }
 
 enum outcome datagram_send_raw(struct qp *qp, struct send_req *req)
 {
-	enum outcome outcome = req->outcome;
+	enum outcome outcome;
 
 	if (!datagram_may_send(qp, req))
 		return OUTCOME_WAIT;
-	if (!outcome)
-		outcome = req->opcode == IBV_WR_TSO ? tso_send_raw(qp, req) :
-						      eth_send(qp, req);
+	outcome = req->opcode == IBV_WR_TSO ? tso_send_raw(qp, req) :
+					      eth_send(qp, req);
 	return datagram_end(qp, req, outcome);
 }

@@ -32,9 +32,8 @@ struct send_req;
  * @stop: the QP goes to ERR: it neither sends nor answers any more
  * @send: sends some packets of a QP in RTS or SQD; returns true if there is
  *	more to do now. NULL: the type has no send queue
- * @send_one: for sq_run(): sends the oldest request or a part of it. Returns
- *	OUTCOME_MORE if other parts follow. A request that was refused keeps
- *	its outcome
+ * @send_one: for sq_run(): sends the oldest request, which was not refused, or a
+ *	part of it. Returns OUTCOME_MORE if other parts follow
  * @answer: sends some of the waiting answers of a QP that can receive; returns
  *	true if there is more to do now. NULL: the type does not answer
  * @receive: handles a packet of the type that is next in order, for a QP that

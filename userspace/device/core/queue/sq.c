@@ -375,7 +375,9 @@ bool sq_run(struct qp *qp)
 
 		if (!req)
 			return false;
-		outcome = qp->service->send_one(qp, req);
+		outcome = req->outcome;
+		if (!outcome)
+			outcome = qp->service->send_one(qp, req);
 		if (outcome == OUTCOME_WAIT)
 			return false;
 		if (outcome == OUTCOME_OK) {

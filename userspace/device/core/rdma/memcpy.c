@@ -39,11 +39,9 @@ static enum outcome memcpy_piece(struct qp *qp, const struct send_req *req,
 
 enum outcome memcpy_send(struct qp *qp, struct send_req *req)
 {
-	enum outcome outcome = req->outcome;
+	enum outcome outcome = OUTCOME_OK;
 	uint32_t len;
 
-	if (outcome)
-		return outcome;
 	if (!req->num_psn) {
 		req->num_psn = 1;
 		req->copied = 0;

@@ -70,11 +70,11 @@ static uint32_t uc_next_len(const struct qp *qp, const struct send_req *req)
 
 enum outcome uc_send(struct qp *qp, struct send_req *req)
 {
-	if (!req->outcome && req->traits & SEND_IS_LOCAL)
+	if (req->traits & SEND_IS_LOCAL)
 		return local_run(qp, req);
 	if (qp->cc.paced && !cc_admit(qp, CC_REQUESTS, uc_next_len(qp, req)))
 		return OUTCOME_WAIT;
-	return req->outcome ? req->outcome : uc_send_packet(qp, req);
+	return uc_send_packet(qp, req);
 }
 
 /*
