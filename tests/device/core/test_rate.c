@@ -290,6 +290,64 @@ TEST(rate_does_not_delay_refused_uc)
 	check_refused(&p, drv_send_wr(&p.a, MTU));
 }
 
+/* Requests with a bad length fail at once, and those behind them do not wait */
+static void check_bad_lengths(struct drv_pair *p, struct drv_wr wr,
+			      const uint32_t *len, unsigned int num)
+{
+	uint64_t begin;
+
+	CHECK_EQ(set_limit(&p->a, 1000), MYNIC_AQ_OK);
+	begin = p->sim->now;
+	for (unsigned int i = 0; i < num; i++) {
+		wr.sge[0].length = len[i];
+		drv_post_send(p->a.qp, &wr);
+		drv_expect(p->a.cq, DRV_WR_ID, IBV_WC_LOC_LEN_ERR);
+		CHECK_EQ(drv_set_state(p->a.qp, IBV_QPS_RTS), MYNIC_AQ_OK);
+	}
+	wr.sge[0].length = 14;
+	drv_post_send(p->a.qp, &wr);
+	drv_expect(p->a.cq, DRV_WR_ID, IBV_WC_SUCCESS);
+	CHECK(p->sim->now - begin < MSEC);
+}
+
+TEST(rate_does_not_count_bad_lengths)
+{
+	static const uint32_t raw[] = { 0x80000000, 9234 - 3, 13 };
+	static const uint32_t ud[] = { 0x80000000, MTU + 1 };
+	struct drv_pair p = eth_raw_pair();
+	struct drv_wr wr = drv_send_wr(&p.a, 0);
+
+	wr.vlan = 5;
+	check_bad_lengths(&p, wr, raw, ARRAY_SIZE(raw));
+	p = drv_ud_pair();
+	check_bad_lengths(&p, datagram(&p, 0), ud, ARRAY_SIZE(ud));
+}
+
+/* Frames of 14 bytes, and of 18 with a tag. The last of them delays nothing */
+TEST(rate_counts_inserted_tags)
+{
+	struct drv_pair p = eth_raw_pair();
+	struct drv_wr wr = drv_send_wr(&p.a, 14);
+	uint64_t begin;
+
+	CHECK_EQ(set_limit(&p.a, 100), MYNIC_AQ_OK);
+	for (unsigned int k = 0; k < 2; k++) {
+		uint64_t due = 10 * (14 + 4 * k) * 8000000ull / 100;
+
+		drv_post_send(p.a.qp, &wr);
+		drv_expect(p.a.cq, DRV_WR_ID, IBV_WC_SUCCESS);
+		sim_run(p.sim, 10 * MSEC);
+		wr.vlan = 5 * k;
+		begin = p.sim->now;
+		for (unsigned int i = 0; i < 11; i++)
+			drv_post_send(p.a.qp, &wr);
+		for (unsigned int i = 0; i < 11; i++)
+			drv_expect(p.a.cq, DRV_WR_ID, IBV_WC_SUCCESS);
+		CHECK(p.sim->now - begin + 50 * USEC >= due);
+		CHECK(p.sim->now - begin < due + MSEC);
+	}
+}
+
 /*
  * A refused datagram has no path, but its place in the device's memory had one
  * with a static rate before

@@ -9,6 +9,9 @@
 #define CWR 0x80
 #define QKEY 0x11223344
 #define GRH_LEN 40
+/* Of a RoCEv2 packet, as they count for the rate */
+#define ROCE_HEADERS 78
+#define KBPS 10000
 
 /*
  * Post a request with the header @hdr and @len bytes from the start of the
@@ -331,6 +334,99 @@ TEST(tso_ud)
 	}
 	CHECK_EQ(drv_expect(p.a.cq, DRV_WR_ID, 0).opcode, IBV_WC_TSO);
 	drv_expect_none(p.b.recv_cq, SEC);
+}
+
+static void limit_rate(struct drv_end *end)
+{
+	struct mynic_qp_attr attr = {
+		.attr_mask = IBV_QP_RATE_LIMIT,
+		.rate_limit = KBPS,
+	};
+
+	CHECK_EQ(drv_modify_qp(end->qp, &attr), MYNIC_AQ_OK);
+}
+
+/*
+ * Check that each request with a header and segments of 10 bytes takes the time
+ * of @bytes. The last one delays nothing
+ */
+static void check_rate(struct drv_end *end, struct drv_wr wr, const void *hdr,
+		       uint16_t hdr_len, uint32_t bytes)
+{
+	struct sim *sim = end->d->sim;
+	uint64_t due = 3 * bytes * 8000000ull / KBPS;
+	uint64_t begin;
+
+	/* Nothing from before delays the first one */
+	sim_run(sim, SEC);
+	begin = sim->now;
+	for (int i = 0; i < 4; i++)
+		post_tso(end, wr, hdr, hdr_len, 10);
+	for (int i = 0; i < 4; i++)
+		drv_expect(end->cq, DRV_WR_ID, IBV_WC_SUCCESS);
+	CHECK(sim->now - begin + 50 * USEC >= due);
+	CHECK(sim->now - begin < due + MSEC);
+}
+
+/* The header of each segment counts, and so does the tag that is inserted */
+TEST(tso_rate)
+{
+	struct drv_pair p = raw_pair();
+	struct drv_wr wr = one_sge(&p.a, 995);
+	struct eth_buf h;
+
+	put_header(&h, IPV6, 1, 1, ACK, 0);
+	limit_rate(&p.a);
+	check_rate(&p.a, wr, h.data, h.len, 995 + 100 * h.len);
+	wr.vlan = 5;
+	check_rate(&p.a, wr, h.data, h.len, 995 + 100 * (h.len + 4));
+	wr.num_sge = 0;
+	check_rate(&p.a, wr, h.data, h.len, h.len + 4);
+}
+
+TEST(tso_ud_rate)
+{
+	struct drv_pair p = ud_pair();
+
+	limit_rate(&p.a);
+	check_rate(&p.a, ud_wr(&p, 995), "header", 6,
+		   995 + 100 * (6 + ROCE_HEADERS));
+	check_rate(&p.a, ud_wr(&p, 1), "", 0, 1 + ROCE_HEADERS);
+}
+
+/* Bad requests fail at once, and those behind them do not wait */
+static void check_bad_rate(struct drv_end *end, struct drv_wr wr,
+			   const void *hdr, uint16_t hdr_len)
+{
+	static const uint32_t len[] = { 0x80000000, 0x7fffffff, 65537, 1025 };
+	struct sim *sim = end->d->sim;
+	uint64_t begin;
+
+	limit_rate(end);
+	begin = sim->now;
+	for (unsigned int i = 0; i < ARRAY_SIZE(len); i++) {
+		wr.sge[0].length = len[i];
+		check_error(end, wr, hdr, hdr_len, 0, IBV_WC_LOC_LEN_ERR);
+		check_error(end, wr, hdr, hdr_len, 1, IBV_WC_LOC_LEN_ERR);
+		check_error(end, wr, hdr, hdr_len, 0xffff, IBV_WC_LOC_LEN_ERR);
+	}
+	wr.sge[0].length = 1;
+	post_tso(end, wr, hdr, hdr_len, 1);
+	drv_expect(end->cq, DRV_WR_ID, IBV_WC_SUCCESS);
+	CHECK(sim->now - begin < MSEC);
+}
+
+TEST(tso_rate_of_bad_requests)
+{
+	struct drv_pair p = raw_pair();
+	struct drv_wr wr = one_sge(&p.a, 0);
+	struct eth_buf h;
+
+	wr.vlan = 5;
+	put_header(&h, IPV6, 1, 1, ACK, 0);
+	check_bad_rate(&p.a, wr, h.data, h.len);
+	p = ud_pair();
+	check_bad_rate(&p.a, ud_wr(&p, 0), "header", 6);
 }
 
 TEST(tso_ud_bad_requests)

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* Requests of UD, GSI and RAW_PACKET QPs: their rate, and their pieces */
+/* Requests of UD, GSI and RAW_PACKET QPs: the rates of paths, and pieces */
 
 #include "engine/datagram.h"
-
-#include <stdbool.h>
 
 #include "base/verbs.h"
 #include "ethernet/eth.h"
@@ -15,17 +13,9 @@
 #include "state/nic_types.h"
 #include "state/qp_types.h"
 #include "state/queue_types.h"
-#include "state/transport_types.h"
 
 /* More units of a turn for each datagram, which several receivers may get */
 #define EXTRA_UNITS 1
-
-static bool datagram_may_send(struct qp *qp, const struct send_req *req)
-{
-	/* A request that has begun is not delayed again */
-	return req->num_psn || !qp->cc.paced ||
-	       cc_admit(qp, CC_REQUESTS, req->length);
-}
 
 /* A request, or a piece of it, has been sent, or has failed */
 static enum outcome datagram_end(struct qp *qp, const struct send_req *req,
@@ -49,8 +39,6 @@ enum outcome datagram_send_ud(struct qp *qp, struct send_req *req)
 	/* Each request has a path and a rate of its own */
 	if (!req->num_psn)
 		cc_set_ceiling(qp, req->av.static_rate);
-	if (!datagram_may_send(qp, req))
-		return OUTCOME_WAIT;
 	outcome = req->opcode == IBV_WR_TSO ? tso_send_ud(qp, req) :
 					      ud_send(qp, req);
 	return datagram_end(qp, req, outcome);
@@ -58,11 +46,9 @@ enum outcome datagram_send_ud(struct qp *qp, struct send_req *req)
 
 enum outcome datagram_send_raw(struct qp *qp, struct send_req *req)
 {
-	enum outcome outcome;
+	enum outcome outcome = req->opcode == IBV_WR_TSO ?
+				       tso_send_raw(qp, req) :
+				       eth_send(qp, req);
 
-	if (!datagram_may_send(qp, req))
-		return OUTCOME_WAIT;
-	outcome = req->opcode == IBV_WR_TSO ? tso_send_raw(qp, req) :
-					      eth_send(qp, req);
 	return datagram_end(qp, req, outcome);
 }

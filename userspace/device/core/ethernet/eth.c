@@ -21,11 +21,13 @@
 #include "function/port.h"
 #include "packet/headers.h"
 #include "packet/packet.h"
+#include "qp/cc.h"
 #include "qp/counters.h"
 #include "qp/qp.h"
 #include "qp/service.h"
 #include "qp/spread.h"
 #include "queue/wqe.h"
+#include "state/transport_types.h"
 
 /*
  * Ethernet header with a VLAN tag; untagged frames have only the first
@@ -277,9 +279,12 @@ static enum outcome eth_send_as_it_is(struct qp *qp, const struct send_req *req)
 
 enum outcome eth_send(struct qp *qp, const struct send_req *req)
 {
-	if (req->length < ETHER_HDR_LEN ||
-	    req->length + eth_tag_len(req) > ETH_MAX_FRAME)
+	uint32_t len = req->length + eth_tag_len(req);
+
+	if (req->length < ETHER_HDR_LEN || len > ETH_MAX_FRAME)
 		return wqe_refuse(qp->nic, OUTCOME_BAD_LEN);
+	if (qp->cc.paced && !cc_admit(qp, CC_REQUESTS, 1, len))
+		return OUTCOME_WAIT;
 	if (req->flags & IBV_SEND_IP_CSUM)
 		return eth_send_with_csum(qp, req);
 	return eth_send_as_it_is(qp, req);

@@ -14,12 +14,14 @@
 #include "mynic_regs.h"
 #include "packet/headers.h"
 #include "packet/ip.h"
+#include "qp/cc.h"
 #include "qp/path.h"
 #include "queue/wqe.h"
 #include "rdma/ud.h"
 #include "state/nic_types.h"
 #include "state/qp_types.h"
 #include "state/queue_types.h"
+#include "state/transport_types.h"
 
 /* Segments that are sent at a time */
 #define QUANTUM 64
@@ -123,31 +125,45 @@ static bool tso_ends_piece(struct qp *qp, const struct send_req *req)
 	return !(req->segments % QUANTUM) || nic_turn_is_over(qp->nic);
 }
 
-/* Begins a request, if it has not begun */
-static enum outcome tso_begin(struct qp *qp, struct send_req *req)
+/* @extra: bytes of a segment besides its payload */
+static bool tso_fits(const struct send_req *req, uint32_t extra, uint32_t max)
 {
-	if (!req->num_psn) {
-		req->num_psn = 1;
-		req->segments = 0;
-	}
-	if (!req->mss || req->length > TSO_MAX_LENGTH ||
-	    tso_segments(req) > MYNIC_TSO_MAX_SEGMENTS)
-		return wqe_refuse(qp->nic, OUTCOME_BAD_LEN);
-	return OUTCOME_OK;
+	return req->mss && req->length <= TSO_MAX_LENGTH &&
+	       tso_segments(req) <= MYNIC_TSO_MAX_SEGMENTS &&
+	       extra + req->mss <= max;
+}
+
+/*
+ * Begins a request that tso_fits(), if it has not begun. Returns false if its
+ * rate does not allow that yet
+ */
+static bool tso_begin(struct qp *qp, struct send_req *req, uint32_t extra)
+{
+	uint32_t num = tso_segments(req);
+
+	if (req->num_psn)
+		return true;
+	if (qp->cc.paced &&
+	    !cc_admit(qp, CC_REQUESTS, num, req->length + num * extra))
+		return false;
+	req->num_psn = 1;
+	req->segments = 0;
+	return true;
 }
 
 enum outcome tso_send_raw(struct qp *qp, struct send_req *req)
 {
+	uint32_t extra = req->hdr_len + eth_tag_len(req);
 	uint8_t buf[ETH_MAX_FRAME];
-	enum outcome outcome = tso_begin(qp, req);
+	enum outcome outcome;
 	uint32_t ip, tcp;
 
-	if (outcome)
-		return outcome;
-	if (req->hdr_len + req->mss + eth_tag_len(req) > sizeof(buf))
+	if (!tso_fits(req, extra, sizeof(buf)))
 		return wqe_refuse(qp->nic, OUTCOME_BAD_LEN);
 	if (req->hdr_len < ETHER_HDR_LEN || !tso_find_tcp(req, &ip, &tcp))
 		return wqe_refuse(qp->nic, OUTCOME_BAD_ENTRY);
+	if (!tso_begin(qp, req, extra))
+		return OUTCOME_WAIT;
 	while (!tso_is_sent(req)) {
 		struct cut c = tso_cut(req, req->segments);
 		uint32_t len = req->hdr_len + c.len;
@@ -167,12 +183,12 @@ enum outcome tso_send_raw(struct qp *qp, struct send_req *req)
 enum outcome tso_send_ud(struct qp *qp, struct send_req *req)
 {
 	uint8_t buf[PATH_MAX_MTU];
-	enum outcome outcome = tso_begin(qp, req);
+	enum outcome outcome;
 
-	if (outcome)
-		return outcome;
-	if (req->hdr_len + req->mss > path_port_mtu(qp->nic))
+	if (!tso_fits(req, req->hdr_len, path_port_mtu(qp->nic)))
 		return wqe_refuse(qp->nic, OUTCOME_BAD_LEN);
+	if (!tso_begin(qp, req, req->hdr_len))
+		return OUTCOME_WAIT;
 	while (!tso_is_sent(req)) {
 		struct cut c = tso_cut(req, req->segments);
 

@@ -238,7 +238,7 @@ static uint64_t cc_current_rate(const struct cc *cc)
 	return cc->ceiling ? min_u64(cc->rate, cc->ceiling) : cc->rate;
 }
 
-bool cc_admit(struct qp *qp, enum cc_flow flow, uint32_t len)
+bool cc_admit(struct qp *qp, enum cc_flow flow, uint32_t num, uint32_t len)
 {
 	enum cc_flow other = flow == CC_REQUESTS ? CC_RESPONSES : CC_REQUESTS;
 	uint64_t now = nic_now(qp->nic);
@@ -266,7 +266,7 @@ bool cc_admit(struct qp *qp, enum cc_flow flow, uint32_t len)
 	cc->last = flow;
 	cc->waits[flow] = false;
 	if (qp->service->roce)
-		len += HEADERS_LEN;
+		len += num * HEADERS_LEN;
 	cc->next = max_u64(cc->next, now - min_u64(now, MAX_CREDIT_NS)) +
 		   len * 8000000000ull / cc_current_rate(cc);
 	if (!cc->limited)

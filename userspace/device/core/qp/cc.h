@@ -46,15 +46,15 @@ void cc_send_cnp(struct qp *qp);
 void cc_cnp(struct qp *qp);
 
 /**
- * cc_admit() - decide whether a packet may be sent now
- * @qp: a QP with &cc.paced set; if the packet has to wait, the QP is scheduled
- *	in time
- * @flow: flow of the packet
- * @len: bytes behind the headers of a RoCEv2 packet; of other packets, all
- *	bytes
+ * cc_admit() - decide whether packets may be sent now, all at once
+ * @qp: a QP with &cc.paced set; if the packets have to wait, the QP is
+ *	scheduled in time
+ * @flow: flow of the packets
+ * @num: number of packets
+ * @len: bytes behind the headers of RoCEv2 packets; of other packets, all bytes
  *
- * Return: true if the packet may be sent now.
+ * Return: true if the packets may be sent now.
  */
-bool cc_admit(struct qp *qp, enum cc_flow flow, uint32_t len);
+bool cc_admit(struct qp *qp, enum cc_flow flow, uint32_t num, uint32_t len);
 
 #endif /* MYNIC_CC_H */

@@ -848,7 +848,7 @@ bool requester_run(struct qp *qp)
 		if (!req->num_psn)
 			requester_begin(qp, req);
 		if (qp->cc.paced &&
-		    !cc_admit(qp, CC_REQUESTS, requester_next_len(qp, req)))
+		    !cc_admit(qp, CC_REQUESTS, 1, requester_next_len(qp, req)))
 			return false;
 		outcome = requester_send_one(qp, req);
 		if (outcome)

@@ -340,7 +340,7 @@ bool responder_run(struct qp *qp)
 		}
 		qp->resp.defer = false;
 		if (qp->cc.paced &&
-		    !cc_admit(qp, CC_RESPONSES, response_next_len(qp)))
+		    !cc_admit(qp, CC_RESPONSES, 1, response_next_len(qp)))
 			return false;
 		sent = response_answer(qp);
 		num += sent;

@@ -72,7 +72,7 @@ enum outcome uc_send(struct qp *qp, struct send_req *req)
 {
 	if (req->traits & SEND_IS_LOCAL)
 		return local_run(qp, req);
-	if (qp->cc.paced && !cc_admit(qp, CC_REQUESTS, uc_next_len(qp, req)))
+	if (qp->cc.paced && !cc_admit(qp, CC_REQUESTS, 1, uc_next_len(qp, req)))
 		return OUTCOME_WAIT;
 	return uc_send_packet(qp, req);
 }

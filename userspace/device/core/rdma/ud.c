@@ -18,6 +18,7 @@
 #include "packet/ip_gid.h"
 #include "packet/opcode.h"
 #include "packet/packet.h"
+#include "qp/cc.h"
 #include "qp/counters.h"
 #include "qp/mcast.h"
 #include "qp/odp.h"
@@ -31,6 +32,7 @@
 #include "queue/wqe.h"
 #include "state/fault_types.h"
 #include "state/nic_types.h"
+#include "state/transport_types.h"
 
 #define GSI_QKEY 0x80010000
 #define OWN_QKEY 0x80000000 /* the Q_Key of the sending QP is used */
@@ -72,6 +74,8 @@ enum outcome ud_send(struct qp *qp, const struct send_req *req)
 		return wqe_refuse(nic, OUTCOME_BAD_LEN);
 	if (!path_init(qp, &req->av, req->remote_qpn, &pkt))
 		return wqe_refuse(nic, OUTCOME_BAD_GID);
+	if (qp->cc.paced && !cc_admit(qp, CC_REQUESTS, 1, req->length))
+		return OUTCOME_WAIT;
 	outcome = send_payload(qp, req, 0, req->length, &pkt);
 	if (outcome)
 		return outcome;
