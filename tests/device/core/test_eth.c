@@ -355,6 +355,34 @@ TEST(eth_vlan_inserted_before_another)
 	check_inserted(&p, 0x2002, 17, IBV_SEND_INLINE, "\x81\x00\x20\x02", 4);
 }
 
+/* The Ethernet header, before whose end the tag goes, is in several SGEs */
+TEST(eth_vlan_inserted_in_gathered_frame)
+{
+	static const uint32_t first[] = { 1, 5, 11, 12, 13 };
+	struct drv_pair p = eth_pair();
+	struct drv_wr wr = drv_send_wr(&p.a, 0);
+	uint8_t *got = p.b.mr->ptr;
+
+	make_frame(&p, nic_mac(p.b.d->n->nic), 1000);
+	wr.vlan = 0x607b;
+	wr.num_sge = 3;
+	wr.sge[2] = drv_sge(p.a.mr, 17, 983);
+	for (unsigned int i = 0; i < 2 * ARRAY_SIZE(first); i++) {
+		uint32_t len = first[i / 2];
+
+		wr.sge[0] = drv_sge(p.a.mr, 0, len);
+		wr.sge[1] = drv_sge(p.a.mr, len, 17 - len);
+		wr.flags = IBV_SEND_SIGNALED | (i % 2 ? IBV_SEND_IP_CSUM : 0);
+		post_recv(&p, 1, MTU + 18);
+		drv_post_send(p.a.qp, &wr);
+		drv_expect(p.a.cq, wr.wr_id, IBV_WC_SUCCESS);
+		CHECK_EQ(drv_expect(p.b.recv_cq, 1, 0).byte_len, 1004);
+		CHECK_MEM(got, p.a.mr->ptr, 12);
+		CHECK_MEM(got + 12, "\x81\x00\x60\x7b", 4);
+		CHECK_MEM(got + 16, p.a.mr->ptr + 12, 988);
+	}
+}
+
 /* Those to a group come back, to flow rules of the same NIC */
 TEST(eth_vlan_inserted_in_own_group_frame)
 {

@@ -257,6 +257,45 @@ TEST(flow_vlan)
 	eth_expect(&p.b, 1, &frame);
 }
 
+/*
+ * A tag that the other NIC inserts is like one that was in the frame. This
+ * holds on a wire with frames, and between NICs of a process.
+ */
+TEST(flow_vlan_inserted)
+{
+	struct drv_pair p = eth_raw_pair();
+	struct mynic_flow_spec s = eth_spec(ETH_GROUP, 0x0800);
+	struct mynic_create_flow body = { .num_specs = 1, .flow_tag = 7 };
+	struct eth_buf frame = udp4();
+	struct drv_wr wr = drv_send_wr(&p.a, frame.len);
+	struct mynic_cqe cqe;
+
+	memcpy(s.val + 14, "\x61\x23", 2);
+	memset(s.mask + 14, 0xff, 2);
+	CHECK_EQ(eth_flow(p.b.qp, body, &s, NULL), 0);
+	memcpy(p.a.mr->ptr, frame.data, frame.len);
+	eth_insert_tag(&frame, 0x6123);
+	for (unsigned int i = 0; i < 2; i++) {
+		p.sim->frames = i;
+		eth_post(&p.b, i);
+		/* none, another VLAN, another priority */
+		wr.vlan = 0;
+		drv_post_send(p.a.qp, &wr);
+		wr.vlan = 0x6124;
+		drv_post_send(p.a.qp, &wr);
+		wr.vlan = 0x4123;
+		drv_post_send(p.a.qp, &wr);
+		drv_expect_none(p.b.recv_cq, SEC);
+		wr.vlan = 0x6123;
+		drv_post_send(p.a.qp, &wr);
+		cqe = eth_expect(&p.b, i, &frame);
+		CHECK_EQ(cqe.flow_tag, 7);
+		CHECK_EQ(cqe.cvlan, 0x6123);
+		CHECK_EQ(cqe.sl, 3);
+		CHECK(cqe.wc_flags & IBV_WC_IP_CSUM_OK);
+	}
+}
+
 TEST(flow_ipv4_udp)
 {
 	struct drv_pair p = eth_raw_pair();
