@@ -414,7 +414,8 @@ enum mynic_network {
  * @timestamp: device clock at the completion, see the CLOCK register
  * @flow_tag: mark of the flow rule that matched
  * @tag_priv: with IBV_WC_TM_MATCH: the message's app_ctx
- * @reserved_3c: zero
+ * @stripped: RAW_PACKET: bytes of the VLAN tag that is not in the buffers
+ * @reserved_3d: zero
  * @phase: bit 0: 1 on the first lap through the ring, 0 on the second, and so
  *	on. Written last: read it first, with acquire order.
  *
@@ -448,7 +449,8 @@ struct mynic_cqe {
 		__le32 flow_tag;
 		__le32 tag_priv;
 	};
-	__u8 reserved_3c[3];
+	__u8 stripped;
+	__u8 reserved_3d[2];
 	__u8 phase;
 };
 

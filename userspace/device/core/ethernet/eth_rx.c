@@ -56,6 +56,7 @@ static bool eth_rx_deliver(struct qp *qp, const struct eth_frame *frame,
 		.byte_len = htole32(len),
 		.wc_flags = htole32(frame->csum_ok ? IBV_WC_IP_CSUM_OK : 0),
 		.flow_tag = htole32(flow_tag),
+		.stripped = frame->len - len,
 	};
 	struct sge_list list;
 	enum outcome outcome;
