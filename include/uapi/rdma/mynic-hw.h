@@ -507,4 +507,18 @@ enum mynic_syndrome {
 	MYNIC_SYN_MKEY_BOUNDS = 20,
 };
 
+/**
+ * struct mynic_comp_cntr_values - a completion counter, written by the
+ *	device
+ * @completions: requests that were successful
+ * @errors: requests that were not
+ */
+struct mynic_comp_cntr_values {
+	__le64 completions;
+	__le64 errors;
+};
+
+_Static_assert(sizeof(struct mynic_comp_cntr_values) == 16,
+	       "mynic_comp_cntr_values");
+
 #endif /* MYNIC_HW_H */

@@ -83,11 +83,12 @@ TEST(admin_unknown_opcodes)
 {
 	struct drv *d = drv_one();
 	static const uint8_t known[] = {
-		0x01, 0x02, 0x03, 0x04, 0x05, 0x06, 0x07, 0x10, 0x11, 0x18,
-		0x19, 0x1a, 0x1b, 0x20, 0x21, 0x22, 0x23, 0x24, 0x25, 0x26,
-		0x27, 0x28, 0x29, 0x2a, 0x2b, 0x2c, 0x30, 0x31, 0x32, 0x33,
-		0x34, 0x38, 0x39, 0x3a, 0x3b, 0x40, 0x41, 0x48, 0x49, 0x4c,
-		0x4d, 0x4f, 0x50, 0x51, 0x58, 0x59, 0x5a, 0x5b,
+		0x01, 0x02, 0x03, 0x04, 0x05, 0x06, 0x07, 0x10, 0x11,
+		0x18, 0x19, 0x1a, 0x1b, 0x20, 0x21, 0x22, 0x23, 0x24,
+		0x25, 0x26, 0x27, 0x28, 0x29, 0x2a, 0x2b, 0x2c, 0x30,
+		0x31, 0x32, 0x33, 0x34, 0x38, 0x39, 0x3a, 0x3b, 0x40,
+		0x41, 0x48, 0x49, 0x4c, 0x4d, 0x4f, 0x50, 0x51, 0x58,
+		0x59, 0x5a, 0x5b, 0x5c, 0x5d, 0x5e, 0x5f,
 	};
 	uint64_t count = 0;
 
@@ -182,11 +183,24 @@ static uint32_t alloc_dm(struct drv *d)
 	return cpl.number;
 }
 
+static uint32_t create_comp_cntr(struct drv *d, const void *values)
+{
+	struct mynic_admin_cmd cmd = {
+		.opcode = MYNIC_CMD_CREATE_COMP_CNTR,
+		.create_comp_cntr.addr = sim_iova(d->n, values),
+	};
+	struct mynic_admin_cpl cpl;
+
+	CHECK_EQ(drv_admin(d, &cmd, &cpl), MYNIC_AQ_OK);
+	return cpl.number;
+}
+
 /* One object of each type, and what is needed to make another one */
 struct objects {
 	struct drv *d;
 	struct drv_buf buf;
 	struct drv_qp *qp;
+	struct drv_qp *idle; /* in RESET */
 	struct drv_qp spare;
 	struct drv_srq *srq;
 	struct drv_cq *cq;
@@ -194,6 +208,8 @@ struct objects {
 	struct drv_mr *mr;
 	uint32_t pdn;
 	uint32_t set;
+	uint32_t comp_cntr;
+	uint32_t unused_comp_cntr;
 	struct mynic_create_srq create_srq;
 	struct mynic_qp_attr attr;
 };
@@ -213,6 +229,7 @@ static struct objects *make_objects(struct drv *d)
 	init.send_cq = o->cq;
 	init.recv_cq = o->cq;
 	o->qp = drv_create_qp(d, &init);
+	o->idle = drv_create_qp(d, &init);
 	drv_ud_up(o->qp, 1, IBV_QPS_RTS);
 	o->attr.attr_mask = IBV_QP_STATE | IBV_QP_QKEY;
 	o->attr.qp_state = IBV_QPS_RTS;
@@ -220,6 +237,8 @@ static struct objects *make_objects(struct drv *d)
 	drv_qp_layout(d, &o->spare, &init);
 	o->srq = drv_create_srq(d, o->pdn, 4);
 	drv_buf_init(d, &o->buf, 8192);
+	o->comp_cntr = create_comp_cntr(d, o->buf.page[0]);
+	o->unused_comp_cntr = create_comp_cntr(d, o->buf.page[0]);
 	o->create_srq = (struct mynic_create_srq){
 		.buf = o->buf.desc,
 		.pdn = o->pdn,
@@ -316,6 +335,15 @@ static void make_qp_samples(struct objects *o, struct sample **s)
 	SAMPLE(s, MYNIC_CMD_BIND_COUNTERS, .body = 4,
 	       .cmd.number = o->qp->number,
 	       .cmd.bind_counters = { .counters = o->set });
+	SAMPLE(s, MYNIC_CMD_CREATE_COMP_CNTR, .body = 8,
+	       .cmd.create_comp_cntr = {
+		       .addr = sim_iova(o->d->n, o->buf.page[0]) });
+	SAMPLE(s, MYNIC_CMD_MODIFY_COMP_CNTR, .body = 10,
+	       .cmd.number = o->comp_cntr, .cmd.modify_comp_cntr.value = 1);
+	SAMPLE(s, MYNIC_CMD_ATTACH_COMP_CNTR, .body = 8,
+	       .cmd.number = o->idle->number,
+	       .cmd.attach_comp_cntr = { .comp_cntr = o->comp_cntr,
+					 .operations = MYNIC_COMP_CNTR_SEND });
 	SAMPLE(s, MYNIC_CMD_QUERY_COUNTERS, .out = 8 * MYNIC_STAT_BAD_DMA,
 	       .cmd.number = o->set);
 }
@@ -326,6 +354,8 @@ static void make_destroy_samples(struct objects *o, struct sample **s)
 	SAMPLE(s, MYNIC_CMD_FREE_DM, .cmd.number = alloc_dm(o->d));
 	SAMPLE(s, MYNIC_CMD_DESTROY_QP, .cmd.number = o->qp->number);
 	SAMPLE(s, MYNIC_CMD_DESTROY_COUNTERS, .cmd.number = o->set);
+	SAMPLE(s, MYNIC_CMD_DESTROY_COMP_CNTR,
+	       .cmd.number = o->unused_comp_cntr);
 	SAMPLE(s, MYNIC_CMD_DESTROY_SRQ, .cmd.number = o->srq->number);
 	SAMPLE(s, MYNIC_CMD_DESTROY_CQ, .cmd.number = o->unused->number);
 }
@@ -616,8 +646,8 @@ TEST(admin_device_attributes)
 	CHECK_EQ(a->max_tags, 1024);
 	CHECK_EQ(a->max_tag_ops, 256);
 	CHECK_EQ(a->max_rndv_hdr, 256);
-	for (unsigned int i = 0; i < sizeof(a->reserved_a8); i++)
-		CHECK_EQ(a->reserved_a8[i], 0);
+	for (unsigned int i = 0; i < sizeof(a->reserved_ac); i++)
+		CHECK_EQ(a->reserved_ac[i], 0);
 }
 
 TEST(admin_port_attributes)

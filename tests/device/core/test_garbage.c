@@ -360,7 +360,8 @@ static void random_command(struct command_pool *pool,
 
 	*cmd = (struct mynic_admin_cmd){
 		.opcode = sim_random(sim, 10) ?
-				  sim_random(sim, MYNIC_CMD_BIND_COUNTERS + 2) :
+				  sim_random(sim,
+					     MYNIC_CMD_ATTACH_COMP_CNTR + 2) :
 				  sim_random(sim, 256),
 		.flags = sim_random(sim, 4) ? 0 : sim_random(sim, 256),
 	};
@@ -451,7 +452,7 @@ TEST(garbage_commands)
 	for (unsigned int k = 0; k < ARRAY_SIZE(opcodes); k++)
 		if (opcodes[k] && opcodes[k] < 100)
 			FAIL("%u commands 0x%02x", opcodes[k], k);
-	CHECK(opcodes[MYNIC_CMD_BIND_COUNTERS] >= 100);
+	CHECK(opcodes[MYNIC_CMD_ATTACH_COMP_CNTR] >= 100);
 	CHECK_EQ(sim_read32(d->n, MYNIC_REG_STATUS),
 		 MYNIC_STATUS_READY | MYNIC_STATUS_ENABLED);
 }

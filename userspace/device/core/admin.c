@@ -31,6 +31,7 @@
 #include "memory/mkey.h"
 #include "memory/pd.h"
 #include "mynic_regs.h"
+#include "qp/comp_cntr.h"
 #include "qp/counters.h"
 #include "qp/mcast.h"
 #include "qp/odp.h"
@@ -180,6 +181,16 @@ static const struct command commands[] = {
 						  sizeof(__le64) },
 	[MYNIC_CMD_BIND_COUNTERS] = { admin_bind_counters, true,
 				      BODY(mynic_bind_counters, reserved_04) },
+	[MYNIC_CMD_CREATE_COMP_CNTR] = { admin_create_comp_cntr,
+					 BODY(mynic_create_comp_cntr,
+					      reserved_08) },
+	[MYNIC_CMD_DESTROY_COMP_CNTR] = { admin_destroy_comp_cntr, true },
+	[MYNIC_CMD_MODIFY_COMP_CNTR] = { admin_modify_comp_cntr, true,
+					 BODY(mynic_modify_comp_cntr,
+					      reserved_0a) },
+	[MYNIC_CMD_ATTACH_COMP_CNTR] = { admin_attach_comp_cntr, true,
+					 BODY(mynic_attach_comp_cntr,
+					      reserved_08) },
 };
 
 static bool admin_is_zero(const uint8_t *bytes, size_t from, size_t to)

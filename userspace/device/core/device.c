@@ -81,6 +81,7 @@ int admin_query_device(struct nic *nic, struct admin_call *call)
 			htole32(1u << MYNIC_RWQ_TABLE_MAX_LOG_SIZE),
 		.max_flow = htole32(nic->flows.numbers.limit),
 		.max_counters = htole32(nic->counters.limit),
+		.max_comp_cntr = htole32(nic->comp_cntrs.limit),
 		.max_rate_kbps = htole32(NIC_MAX_RATE_KBPS),
 		.max_tags = htole32(TM_MAX_TAGS),
 		.max_tag_ops = htole32(1u << TM_MAX_LOG_OPS),

@@ -29,6 +29,7 @@
 #include "mynic_regs.h"
 #include "nic_faults.h"
 #include "packet/packet.h"
+#include "qp/comp_cntr.h"
 #include "qp/counters.h"
 #include "qp/spread.h"
 #include "queue/cq.h"
@@ -80,6 +81,8 @@ static bool nic_make_tables(struct nic *nic)
 			   MAX_RWQ_TABLE) &&
 	       !table_init(&nic->counters, &nic->mem, 1, TABLE_MAX_NUMBER,
 			   COUNTERS_MAX_SETS) &&
+	       !table_init(&nic->comp_cntrs, &nic->mem, 1, TABLE_MAX_NUMBER,
+			   COMP_CNTR_MAX) &&
 	       !table_init(&nic->qps, &nic->mem, NIC_QPN_FIRST, MAX_QPN,
 			   NIC_MAX_QP);
 }
@@ -139,7 +142,7 @@ struct nic *nic_create(const struct nic_config *config)
 static bool (*const free_one[])(struct nic *nic, uint32_t *number) = {
 	flows_free_one, qps_free_one, rwq_tables_free_one, srqs_free_one,
 	cqs_free_one,	eqs_free_one, mkeys_free_one,	   dms_free_one,
-	xrcds_free_one, pds_free_one, counters_free_one,
+	xrcds_free_one, pds_free_one, counters_free_one,   comp_cntrs_free_one,
 };
 
 /* Returns true if all objects are gone */
@@ -211,6 +214,7 @@ void nic_destroy(struct nic *nic)
 		nic_grant(nic);
 	} while (!nic_free_objects(nic));
 	table_free(&nic->counters);
+	table_free(&nic->comp_cntrs);
 	table_free(&nic->eqs);
 	table_free(&nic->cqs);
 	table_free(&nic->srqs);

@@ -52,7 +52,7 @@
 
 #define MYNIC_MAGIC 0x43494e4d /* "MNIC" */
 #define MYNIC_VERSION_MAJOR 1
-#define MYNIC_VERSION_MINOR 2
+#define MYNIC_VERSION_MINOR 3
 
 #define MYNIC_CONTROL_ENABLE 0x1 /* reads 0 if the device refuses */
 #define MYNIC_CONTROL_RESET 0x2 /* reads 0 */
@@ -185,6 +185,12 @@ _Static_assert(sizeof(struct mynic_buf) == 16, "mynic_buf");
  * @MYNIC_CMD_DESTROY_COUNTERS: number
  * @MYNIC_CMD_QUERY_COUNTERS: number; mailbox out as of QUERY_STATS
  * @MYNIC_CMD_BIND_COUNTERS: number: QP; body: &struct mynic_bind_counters
+ * @MYNIC_CMD_CREATE_COMP_CNTR: body: &struct mynic_create_comp_cntr; returns
+ *	number
+ * @MYNIC_CMD_DESTROY_COMP_CNTR: number
+ * @MYNIC_CMD_MODIFY_COMP_CNTR: number; body: &struct mynic_modify_comp_cntr
+ * @MYNIC_CMD_ATTACH_COMP_CNTR: number: QP; body: &struct
+ *	mynic_attach_comp_cntr
  */
 enum mynic_aq_opcode {
 	MYNIC_CMD_NOP = 0x01,
@@ -235,6 +241,10 @@ enum mynic_aq_opcode {
 	MYNIC_CMD_DESTROY_COUNTERS = 0x59,
 	MYNIC_CMD_QUERY_COUNTERS = 0x5a,
 	MYNIC_CMD_BIND_COUNTERS = 0x5b,
+	MYNIC_CMD_CREATE_COMP_CNTR = 0x5c,
+	MYNIC_CMD_DESTROY_COMP_CNTR = 0x5d,
+	MYNIC_CMD_MODIFY_COMP_CNTR = 0x5e,
+	MYNIC_CMD_ATTACH_COMP_CNTR = 0x5f,
 };
 
 /**
@@ -1108,6 +1118,64 @@ struct mynic_bind_counters {
 
 _Static_assert(sizeof(struct mynic_bind_counters) == 40, "mynic_bind_counters");
 
+/**
+ * struct mynic_create_comp_cntr - body of CREATE_COMP_CNTR
+ * @addr: DMA address of &struct mynic_comp_cntr_values, a multiple of its size
+ * @reserved_08: zero
+ */
+struct mynic_create_comp_cntr {
+	__le64 addr;
+	__u8 reserved_08[32];
+};
+
+_Static_assert(sizeof(struct mynic_create_comp_cntr) == 40,
+	       "mynic_create_comp_cntr");
+
+/**
+ * struct mynic_modify_comp_cntr - body of MODIFY_COMP_CNTR
+ * @value: the new value, or what is added
+ * @entry: which value: MYNIC_COMP_CNTR_COMPLETIONS or MYNIC_COMP_CNTR_ERRORS
+ * @op: MYNIC_COMP_CNTR_SET or MYNIC_COMP_CNTR_ADD
+ * @reserved_0a: zero
+ */
+struct mynic_modify_comp_cntr {
+	__le64 value;
+	__u8 entry;
+	__u8 op;
+	__u8 reserved_0a[30];
+};
+
+_Static_assert(sizeof(struct mynic_modify_comp_cntr) == 40,
+	       "mynic_modify_comp_cntr");
+
+#define MYNIC_COMP_CNTR_COMPLETIONS 0
+#define MYNIC_COMP_CNTR_ERRORS 1
+#define MYNIC_COMP_CNTR_SET 0
+#define MYNIC_COMP_CNTR_ADD 1
+
+/**
+ * struct mynic_attach_comp_cntr - body of ATTACH_COMP_CNTR
+ * @comp_cntr: number of the completion counter
+ * @operations: what it counts: MYNIC_COMP_CNTR_SEND and so on, not 0
+ * @reserved_08: zero
+ */
+struct mynic_attach_comp_cntr {
+	__le32 comp_cntr;
+	__le32 operations;
+	__u8 reserved_08[32];
+};
+
+_Static_assert(sizeof(struct mynic_attach_comp_cntr) == 40,
+	       "mynic_attach_comp_cntr");
+
+/* Their bits are those of enum ib_qp_attach_comp_cntr_op. */
+#define MYNIC_COMP_CNTR_SEND 0x01
+#define MYNIC_COMP_CNTR_RECV 0x02
+#define MYNIC_COMP_CNTR_READ 0x04
+#define MYNIC_COMP_CNTR_REMOTE_READ 0x08
+#define MYNIC_COMP_CNTR_WRITE 0x10
+#define MYNIC_COMP_CNTR_REMOTE_WRITE 0x20
+
 /* QUERY_STATS, header flags: leave out what counter sets have counted */
 #define MYNIC_STATS_UNBOUND 0x01
 
@@ -1192,6 +1260,9 @@ _Static_assert(sizeof(struct mynic_set_rx) == 40, "mynic_set_rx");
  * @modify_wq: body of MODIFY_WQ
  * @create_rwq_table: body of CREATE_RWQ_TABLE
  * @bind_counters: body of BIND_COUNTERS
+ * @create_comp_cntr: body of CREATE_COMP_CNTR
+ * @modify_comp_cntr: body of MODIFY_COMP_CNTR
+ * @attach_comp_cntr: body of ATTACH_COMP_CNTR
  * @set_gid: body of SET_GID
  * @modify_port: body of MODIFY_PORT
  * @set_rx: body of SET_RX
@@ -1223,6 +1294,9 @@ struct mynic_admin_cmd {
 		struct mynic_modify_wq modify_wq;
 		struct mynic_create_rwq_table create_rwq_table;
 		struct mynic_bind_counters bind_counters;
+		struct mynic_create_comp_cntr create_comp_cntr;
+		struct mynic_modify_comp_cntr modify_comp_cntr;
+		struct mynic_attach_comp_cntr attach_comp_cntr;
 		struct mynic_set_gid set_gid;
 		struct mynic_modify_port modify_port;
 		struct mynic_set_rx set_rx;
@@ -1326,7 +1400,8 @@ _Static_assert(sizeof(struct mynic_admin_cpl) == 64, "mynic_admin_cpl");
  *	matching
  * @max_tag_ops: slots of a tag ring
  * @max_rndv_hdr: bytes of a rendezvous request, with its headers
- * @reserved_a8: zero
+ * @max_comp_cntr: completion counters; 0: the device has none
+ * @reserved_ac: zero
  */
 struct mynic_device_attr {
 	__le64 fw_ver;
@@ -1365,7 +1440,8 @@ struct mynic_device_attr {
 	__le32 max_tags;
 	__le32 max_tag_ops;
 	__le32 max_rndv_hdr;
-	__u8 reserved_a8[88];
+	__le32 max_comp_cntr;
+	__u8 reserved_ac[84];
 };
 
 _Static_assert(sizeof(struct mynic_device_attr) == 256, "mynic_device_attr");

@@ -18,6 +18,7 @@
 #include "memory/mw.h"
 #include "memory/pd.h"
 #include "mynic_regs.h"
+#include "qp/comp_cntr.h"
 #include "qp/counters.h"
 #include "qp/mcast.h"
 #include "qp/qp.h"
@@ -251,6 +252,7 @@ int admin_create_qp(struct nic *nic, struct admin_call *call)
 void qp_destroy(struct nic *nic, struct qp *qp)
 {
 	counters_bind(qp, NULL);
+	comp_cntr_detach(qp);
 	eth_qp_gone(nic, qp);
 	qp_transport_fini(qp);
 	qp_unschedule(nic, qp);

@@ -15,6 +15,7 @@
 #include "base/verbs.h"
 #include "function/eq.h"
 #include "mynic_regs.h"
+#include "qp/comp_cntr.h"
 #include "qp/counters.h"
 #include "qp/qp.h"
 #include "queue/cq.h"
@@ -70,6 +71,7 @@ void rq_complete(struct qp *qp, const struct recv_req *req,
 	cqe->qp_num = htole32(qp->number);
 	if (result.status)
 		rq_count_error(qp, result);
+	comp_cntr_count(qp, MYNIC_COMP_CNTR_RECV, 1, outcome);
 	cq_push(qp->nic, qp->recv_cq, cqe, solicited, nic_now(qp->nic));
 }
 

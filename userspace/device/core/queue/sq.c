@@ -18,6 +18,7 @@
 #include "function/fault.h"
 #include "memory/buf.h"
 #include "mynic_regs.h"
+#include "qp/comp_cntr.h"
 #include "qp/counters.h"
 #include "qp/odp.h"
 #include "qp/qp.h"
@@ -54,6 +55,17 @@ static const uint8_t wc_opcodes[] = {
 	[IBV_WR_DRIVER1] = IBV_WC_DRIVER1,
 	[IBV_WR_FLUSH] = IBV_WC_FLUSH,
 	[IBV_WR_ATOMIC_WRITE] = IBV_WC_ATOMIC_WRITE,
+};
+
+/* Completion counters by opcode; 0: the request is not counted */
+static const uint8_t counted_as[MYNIC_WQE_OPCODE_MASK + 1] = {
+	[IBV_WR_RDMA_WRITE] = MYNIC_COMP_CNTR_WRITE,
+	[IBV_WR_RDMA_WRITE_WITH_IMM] = MYNIC_COMP_CNTR_WRITE,
+	[IBV_WR_SEND] = MYNIC_COMP_CNTR_SEND,
+	[IBV_WR_SEND_WITH_IMM] = MYNIC_COMP_CNTR_SEND,
+	[IBV_WR_RDMA_READ] = MYNIC_COMP_CNTR_READ,
+	[IBV_WR_SEND_WITH_INV] = MYNIC_COMP_CNTR_SEND,
+	[IBV_WR_TSO] = MYNIC_COMP_CNTR_SEND,
 };
 
 /* Upper bound of the spares that are kept */
@@ -263,16 +275,18 @@ static void sq_note_error(struct qp *qp, const struct send_req *req,
 	nic_note(qp->nic, &entry);
 }
 
-static void sq_push(struct qp *qp, uint64_t wr_id, struct outcome_result result)
+static void sq_push_error(struct qp *qp, struct wqe_id id, enum outcome outcome)
 {
+	struct outcome_result result = outcome_result(outcome);
 	struct mynic_cqe cqe = {
-		.wr_id = htole64(wr_id),
+		.wr_id = htole64(id.wr_id),
 		.status = htole32(result.status),
 		.vendor_err = htole32(result.syndrome),
 		.qp_num = htole32(qp->number),
 	};
 
 	qp_count_quietly(qp, MYNIC_STAT_SEND_ERRORS);
+	comp_cntr_count(qp, counted_as[id.opcode], 1, outcome);
 	cq_push(qp->nic, qp->send_cq, &cqe, false, nic_now(qp->nic));
 }
 
@@ -286,14 +300,20 @@ static void sq_complete_one(struct qp *qp, const struct send_req *req,
 		.qp_num = htole32(qp->number),
 	};
 
+	comp_cntr_count(qp, counted_as[req->opcode], 1, OUTCOME_OK);
 	if (req->flags & IBV_SEND_SIGNALED || qp->flags & MYNIC_QP_SIG_ALL)
 		cq_push(qp->nic, qp->send_cq, &cqe, false, now);
+}
+
+static struct wqe_id sq_id(const struct send_req *req)
+{
+	return (struct wqe_id){ .wr_id = req->wr_id, .opcode = req->opcode };
 }
 
 static void sq_fail_one(struct qp *qp, const struct send_req *req,
 			enum outcome outcome)
 {
-	sq_push(qp, req->wr_id, outcome_result(outcome));
+	sq_push_error(qp, sq_id(req), outcome);
 }
 
 static void sq_succeed(struct qp *qp, uint32_t num, uint64_t now)
@@ -396,9 +416,8 @@ bool sq_run(struct qp *qp)
 
 static bool sq_flush_ring(struct qp *qp)
 {
-	struct outcome_result result = outcome_result(OUTCOME_FLUSHED);
 	struct send_queue *sq = &qp->sq;
-	uint64_t wr_ids[SQ_QUANTUM];
+	struct wqe_id ids[SQ_QUANTUM];
 	uint32_t num;
 
 	sq_update_pi(qp);
@@ -407,13 +426,13 @@ static bool sq_flush_ring(struct qp *qp)
 		return false;
 	for (uint32_t i = 0; i < num; i++) {
 		if (i < sq->fetched - sq->ci)
-			wr_ids[i] = sq_req(sq, sq->ci + i)->wr_id;
+			ids[i] = sq_id(sq_req(sq, sq->ci + i));
 		else
-			wr_ids[i] = wqe_send_wr_id(qp, sq->ci + i);
+			ids[i] = wqe_send_id(qp, sq->ci + i);
 	}
 	sq_release(qp, num);
 	for (uint32_t i = 0; i < num; i++)
-		sq_push(qp, wr_ids[i], result);
+		sq_push_error(qp, ids[i], OUTCOME_FLUSHED);
 	if (num > sq->fetched - sq->ci)
 		sq->fetched = sq->ci + num;
 	if (num > sq->cur - sq->ci)

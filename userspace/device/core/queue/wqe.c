@@ -318,15 +318,21 @@ void wqe_fetch_send(struct qp *qp, uint32_t index, struct send_req *req)
 		return;
 	}
 	req->wr_id = 0;
+	req->opcode = WQE_NO_OPCODE;
 	req->outcome = OUTCOME_NO_ENTRY;
 }
 
-uint64_t wqe_send_wr_id(struct qp *qp, uint32_t index)
+struct wqe_id wqe_send_id(struct qp *qp, uint32_t index)
 {
 	const struct mynic_send_wqe *slot =
 		ring_slot(qp->nic, &qp->sq.ring, index, false);
+	struct wqe_id id = { .opcode = WQE_NO_OPCODE };
 
-	return slot ? le64toh(slot->wr_id) : 0;
+	if (slot) {
+		id.wr_id = le64toh(slot->wr_id);
+		id.opcode = le32toh(slot->ctrl) & MYNIC_WQE_OPCODE_MASK;
+	}
+	return id;
 }
 
 static enum outcome wqe_read_recv(struct nic *nic, const uint8_t *slot,

@@ -20,6 +20,19 @@ struct packet;
 struct pd;
 struct qp;
 
+/* No operation has this opcode: the entry cannot be read */
+#define WQE_NO_OPCODE MYNIC_WQE_OPCODE_MASK
+
+/**
+ * struct wqe_id - what the completion of a failed send request depends on
+ * @wr_id: for the completion
+ * @opcode: enum ibv_wr_opcode, or any other value; WQE_NO_OPCODE
+ */
+struct wqe_id {
+	uint64_t wr_id;
+	uint8_t opcode;
+};
+
 /* The header of a TSO request, which is stored behind its SGEs. */
 static inline const uint8_t *wqe_tso_header(const struct send_req *req)
 {
@@ -37,8 +50,8 @@ static inline const uint8_t *wqe_tso_header(const struct send_req *req)
  */
 void wqe_fetch_send(struct qp *qp, uint32_t index, struct send_req *req);
 
-/* The wr_id of an entry that is flushed without having been fetched. */
-uint64_t wqe_send_wr_id(struct qp *qp, uint32_t index);
+/* What an entry of a send queue that is flushed without a fetch has. */
+struct wqe_id wqe_send_id(struct qp *qp, uint32_t index);
 
 /**
  * wqe_fetch_recv() - take the next receive request of the RQ or SRQ

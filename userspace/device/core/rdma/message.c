@@ -16,6 +16,7 @@
 #include "memory/mkey.h"
 #include "mynic_regs.h"
 #include "packet/packet.h"
+#include "qp/comp_cntr.h"
 #include "qp/odp.h"
 #include "qp/path.h"
 #include "qp/qp_error.h"
@@ -89,6 +90,8 @@ static void message_end(struct qp *qp, const struct packet *pkt,
 
 	r->msg = 0;
 	if (info->class == OPCODE_WRITE) {
+		comp_cntr_count(qp, MYNIC_COMP_CNTR_REMOTE_WRITE, 1,
+				OUTCOME_OK);
 		if (!(info->flags & OPCODE_IMM))
 			return;
 		cqe.opcode = htole32(IBV_WC_RECV_RDMA_WITH_IMM);

@@ -19,6 +19,7 @@
 #include "packet/aeth.h"
 #include "packet/opcode.h"
 #include "packet/packet.h"
+#include "qp/comp_cntr.h"
 #include "qp/counters.h"
 #include "qp/odp.h"
 #include "qp/path.h"
@@ -68,6 +69,19 @@ static void responder_note_refusal(struct qp *qp, const struct roce_hdr *hdr)
 	nic_note(qp->nic, &entry);
 }
 
+/* Completion counters of the requests of a peer, by enum opcode_class */
+static const uint8_t counted_as[OPCODE_CNP + 1] = {
+	[OPCODE_READ] = MYNIC_COMP_CNTR_REMOTE_READ,
+	[OPCODE_WRITE] = MYNIC_COMP_CNTR_REMOTE_WRITE,
+};
+
+static void responder_count_refusal(struct qp *qp, const struct roce_hdr *hdr,
+				    enum outcome why)
+{
+	comp_cntr_count(qp, counted_as[opcode_info(hdr->opcode)->class], 1,
+			why);
+}
+
 /*
  * The receive request in use gets the error; if there is none, an event reports
  * it
@@ -79,6 +93,7 @@ static void responder_fail(struct qp *qp, const struct roce_hdr *hdr,
 
 	responses_fail(&qp->resp, qp->resp.epsn, why);
 	responder_note_refusal(qp, hdr);
+	responder_count_refusal(qp, hdr, why);
 	if (qp->rq.has_recv)
 		message_complete(qp, why, &cqe, false);
 }
@@ -187,6 +202,8 @@ static void responder_execute_read(struct qp *qp, const struct packet *pkt,
 	responder_advance(r, pkt, info, path_packets(qp, response.left));
 	response.msn = r->msn;
 	responses_add(r, &response);
+	r->reads_left++;
+	r->read_end = r->epsn;
 }
 
 /* Finds the 8 bytes that an atomic or ATOMIC WRITE accesses */

@@ -17,6 +17,7 @@
 #include "packet/opcode.h"
 #include "packet/packet.h"
 #include "qp/cc.h"
+#include "qp/comp_cntr.h"
 #include "qp/counters.h"
 #include "qp/odp.h"
 #include "qp/path.h"
@@ -189,6 +190,28 @@ static void response_fail(struct qp *qp, const struct response *response,
 		return;
 	responses_clear(&qp->resp);
 	responses_fail(&qp->resp, response->psn, why);
+	if (!response->atomic)
+		comp_cntr_count(qp, MYNIC_COMP_CNTR_REMOTE_READ, 1, why);
+}
+
+/*
+ * A response to a duplicate replaces those to all later requests, and does not
+ * tell how many requests it answers. When the last response has been sent, all
+ * have been answered.
+ */
+static void response_count_read(struct qp *qp, const struct response *response)
+{
+	struct responder *r = &qp->resp;
+	uint32_t num = 0;
+
+	if (response->psn == r->read_end)
+		num = r->reads_left;
+	else if (!response->duplicate && r->reads_left)
+		num = 1;
+	r->reads_left -= num;
+	if (num)
+		comp_cntr_count(qp, MYNIC_COMP_CNTR_REMOTE_READ, num,
+				OUTCOME_OK);
 }
 
 static void response_pop(struct response_queue *queue)
@@ -225,6 +248,8 @@ static uint32_t response_answer(struct qp *qp)
 		return num;
 	if (outcome)
 		response_fail(qp, response, outcome);
+	else if (!response->left)
+		response_count_read(qp, response);
 	if (queue->num && (outcome || !response->left))
 		response_pop(queue);
 	return num;

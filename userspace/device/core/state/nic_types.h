@@ -91,6 +91,7 @@ struct reset {
  * @srqs: by SRQN
  * @qps: by QPN
  * @counters: counter sets, by number
+ * @comp_cntrs: completion counters, by number
  * @async_eq: EQ for asynchronous events; NULL: there is none yet
  * @comp_eqs: by MSI-X vector: EQ for completion events of CQs whose host asks
  *	for that vector; or NULL
@@ -140,6 +141,7 @@ struct nic {
 	struct table srqs;
 	struct table qps;
 	struct table counters;
+	struct table comp_cntrs;
 	struct eq *async_eq;
 	struct eq *comp_eqs[MYNIC_MAX_VECTORS];
 	struct event_sources pending_events;

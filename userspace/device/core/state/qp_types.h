@@ -19,6 +19,7 @@
 #include "state/transport_types.h"
 #include "state/waits_types.h"
 
+struct comp_cntr;
 struct counters;
 struct cq;
 struct nic;
@@ -33,6 +34,9 @@ struct xrcd;
  * state for MYNIC_WQS_RDY is RTR.
  */
 #define QP_TYPE_RWQ 15
+
+/* Operations that a completion counter can count; see mynic_regs.h */
+#define QP_COUNTED_OPS 6
 
 /**
  * struct qp_attr - attributes from MODIFY_QP, checked and in host byte order
@@ -89,6 +93,7 @@ struct qp_attr {
  * @scheduled: it is in &nic.run_queue
  * @watched: it is in &nic.watch_queue
  * @db_suppress: the host was told that it need not ring the doorbell
+ * @counted_ops: operations in @comp_cntrs, MYNIC_COMP_CNTR_SEND and so on
  * @answered: &send_queue.pi when the last request arrived
  * @counters: counter set that it is bound to, or NULL
  * @run_link: link in &nic.run_queue
@@ -123,6 +128,8 @@ struct qp_attr {
  * @rss: spreading of frames over WQs; NULL: the QP receives them itself
  * @num_tables: WQ: entries of receive WQ tables that refer to it
  * @windows: memory windows of type 2 that were bound through it
+ * @comp_cntrs: completion counters, by the number of the operation's bit; NULL:
+ *	the operation is not counted
  *
  * Members that each message uses come first, in few cache lines.
  */
@@ -138,6 +145,7 @@ struct qp {
 	bool scheduled;
 	bool watched;
 	bool db_suppress;
+	uint8_t counted_ops;
 	uint32_t answered;
 	struct counters *counters;
 	TAILQ_ENTRY(qp) run_link;
@@ -170,6 +178,7 @@ struct qp {
 	struct rss *rss;
 	uint32_t num_tables;
 	struct mkey_list windows;
+	struct comp_cntr *comp_cntrs[QP_COUNTED_OPS];
 };
 
 TAILQ_HEAD(qp_queue, qp);

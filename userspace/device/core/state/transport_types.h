@@ -228,6 +228,8 @@ struct response_queue {
  * @nak_syndrome: its AETH syndrome
  * @nak_event: RESPONDER_NAK_FATAL: enum mynic_event that follows, or 0
  * @nak_psn: RESPONDER_NAK_FATAL: PSN of the failed request
+ * @reads_left: READs that no completion counter has counted yet
+ * @read_end: PSN behind the response to the last READ
  * @responses: requests that need more than an ACK
  */
 struct responder {
@@ -248,6 +250,8 @@ struct responder {
 	uint8_t nak_syndrome;
 	uint8_t nak_event;
 	uint32_t nak_psn;
+	uint32_t reads_left;
+	uint32_t read_end;
 	struct response_queue responses;
 };
 
