@@ -369,4 +369,87 @@ static inline int mynic_umem_check_rereg(struct ib_umem *umem, int flags,
 
 #endif
 
+#if LINUX_VERSION_CODE < KERNEL_VERSION(7, 3, 0)
+
+/* Older kernels have no completion counters. */
+struct ib_comp_cntr {
+	struct ib_device *device;
+};
+
+struct ib_comp_cntr_caps {
+	u64 max_value;
+	u32 max_counters;
+	u32 supported_qp_attach_ops;
+};
+
+struct ib_qp_attach_comp_cntr_attr {
+	u32 op_mask;
+};
+
+enum ib_comp_cntr_entry {
+	IB_COMP_CNTR_ENTRY_COMP,
+	IB_COMP_CNTR_ENTRY_ERR,
+};
+
+enum ib_comp_cntr_modify_op {
+	IB_COMP_CNTR_MODIFY_OP_SET,
+	IB_COMP_CNTR_MODIFY_OP_INC,
+};
+
+enum ib_qp_attach_comp_cntr_op {
+	IB_QP_ATTACH_COMP_CNTR_OP_SEND = 1 << 0,
+	IB_QP_ATTACH_COMP_CNTR_OP_RECV = 1 << 1,
+	IB_QP_ATTACH_COMP_CNTR_OP_RDMA_READ = 1 << 2,
+	IB_QP_ATTACH_COMP_CNTR_OP_REMOTE_RDMA_READ = 1 << 3,
+	IB_QP_ATTACH_COMP_CNTR_OP_RDMA_WRITE = 1 << 4,
+	IB_QP_ATTACH_COMP_CNTR_OP_REMOTE_RDMA_WRITE = 1 << 5,
+};
+
+/*
+ * The operations are stored as sizes of 0, which are ignored, and the size in a
+ * member that the driver has set before.
+ */
+#define create_comp_cntr size_ib_ah
+#define destroy_comp_cntr size_ib_cq
+#define modify_comp_cntr size_ib_mw
+#define qp_attach_comp_cntr size_ib_qp
+#define query_comp_cntr_caps size_ib_srq
+#define read_comp_cntr size_ib_ucontext
+#define size_ib_comp_cntr size_ib_pd
+#define mynic_create_comp_cntr(ibcc, attrs) \
+	mynic_no_create_comp_cntr(ibcc, attrs)
+#define mynic_destroy_comp_cntr(ibcc) mynic_no_destroy_comp_cntr(ibcc)
+#define mynic_modify_comp_cntr(ibcc, entry, op, value) \
+	mynic_no_modify_comp_cntr(ibcc, entry, op, value)
+#define mynic_qp_attach_comp_cntr(ibqp, ibcc, attr) \
+	mynic_no_qp_attach_comp_cntr(ibqp, ibcc, attr)
+#define mynic_query_comp_cntr_caps(ibdev, caps, attrs) \
+	mynic_no_query_comp_cntr_caps(ibdev, caps, attrs)
+#define mynic_read_comp_cntr(ibcc, entry, value) \
+	mynic_no_read_comp_cntr(ibcc, entry, value)
+enum { mynic_create_comp_cntr };
+enum { mynic_destroy_comp_cntr };
+enum { mynic_modify_comp_cntr };
+enum { mynic_qp_attach_comp_cntr };
+enum { mynic_query_comp_cntr_caps };
+enum { mynic_read_comp_cntr };
+
+/* The attribute of the driver has no method. Its definition is an end. */
+enum {
+	UVERBS_OBJECT_COMP_CNTR = U16_MAX,
+	UVERBS_METHOD_COMP_CNTR_CREATE = 0,
+};
+
+#undef UAPI_DEF_CHAIN_OBJ_TREE
+#define UAPI_DEF_CHAIN_OBJ_TREE(object, tree)                      \
+	{                                                          \
+		.kind = (int)(object) == UVERBS_OBJECT_COMP_CNTR ? \
+				UAPI_DEF_END :                     \
+				UAPI_DEF_CHAIN_OBJ_TREE,           \
+		.object_start = { .object_id = (object) },         \
+		.chain_obj_tree = (tree),                          \
+	}
+
+#endif
+
 #endif /* MYNIC_COMPAT_H */

@@ -362,6 +362,28 @@ struct mynic_query_dm_resp {
 };
 
 /**
+ * enum mynic_create_comp_cntr_attrs - driver's attributes of
+ *	UVERBS_METHOD_COMP_CNTR_CREATE
+ * @MYNIC_ATTR_CREATE_COMP_CNTR_RESP: out: struct mynic_create_comp_cntr_resp
+ */
+enum mynic_create_comp_cntr_attrs {
+	MYNIC_ATTR_CREATE_COMP_CNTR_RESP = (1U << UVERBS_ID_NS_SHIFT),
+};
+
+/**
+ * struct mynic_create_comp_cntr_resp - response to creating a completion
+ *	counter
+ * @mmap_key: mmap() offset of the counter's memory, to be read only
+ * @mmap_size: bytes to map there
+ * @values_offset: offset of struct mynic_comp_cntr_values
+ */
+struct mynic_create_comp_cntr_resp {
+	__aligned_u64 mmap_key;
+	__u32 mmap_size;
+	__u32 values_offset;
+};
+
+/**
  * struct mynic_resize_cq_req - driver's part of resizing a CQ
  * @mmap_key: 0: allocate memory for the CQ to move to; else: move there, with
  *	the key of that memory
@@ -426,6 +448,7 @@ _Static_assert(sizeof(struct mynic_create_srq_resp) == 48, "create_srq");
 _Static_assert(sizeof(struct mynic_create_ah_resp) == 8, "create_ah");
 _Static_assert(sizeof(struct mynic_alloc_dm_resp) == 16, "alloc_dm");
 _Static_assert(sizeof(struct mynic_query_dm_resp) == 24, "query_dm");
+_Static_assert(sizeof(struct mynic_create_comp_cntr_resp) == 16, "comp_cntr");
 _Static_assert(sizeof(struct mynic_resize_cq_req) == 8, "resize_cq_req");
 _Static_assert(sizeof(struct mynic_modify_srq_req) == 16, "modify_srq_req");
 _Static_assert(sizeof(struct mynic_resize_resp) == 24, "resize_resp");

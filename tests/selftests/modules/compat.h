@@ -20,8 +20,17 @@
 #endif
 
 #if LINUX_VERSION_CODE < KERNEL_VERSION(7, 3, 0)
-/* The driver's functions have it as an argument */
+/* The driver's functions have these as arguments. */
+struct ib_comp_cntr_caps;
 struct ib_dmah;
+struct ib_qp_attach_comp_cntr_attr;
+
+struct ib_comp_cntr {
+	struct ib_device *device;
+};
+
+enum ib_comp_cntr_entry { IB_COMP_CNTR_ENTRY_COMP };
+enum ib_comp_cntr_modify_op { IB_COMP_CNTR_MODIFY_OP_SET };
 
 #define dma_buf_invalidate_mappings dma_buf_move_notify
 #endif

@@ -23,6 +23,7 @@ static int older_hardware_leave(struct kretprobe_instance *instance,
 	struct mynic_caps *caps = *(struct mynic_caps **)instance->data;
 
 	caps->caps &= ~(u64)(MYNIC_CAP_WQ_KERNEL | MYNIC_CAP_VLAN_INSERT);
+	caps->max_comp_cntr = 0;
 	return 0;
 }
 

@@ -334,8 +334,8 @@ struct mynic_mmap_entry *mynic_page_open(struct mynic_ucontext *ucontext,
 }
 
 /*
- * Map, read-only, a page that all contexts share. The mapping holds a reference
- * to the page, and a fork() does not copy it.
+ * Map a page that processes only read. The mapping holds a reference to the
+ * page, and a fork() does not copy it.
  */
 int mynic_page_mmap(const struct ib_device *ibdev, struct vm_area_struct *vma,
 		    struct page *page)

@@ -168,6 +168,7 @@ static struct mynic_caps mynic_caps_of(const struct mynic_device_attr *attr,
 		.max_tags = le32_to_cpu(attr->max_tags),
 		.max_tag_ops = min(le32_to_cpu(attr->max_tag_ops), 1U << 15),
 		.max_rndv_hdr = le32_to_cpu(attr->max_rndv_hdr),
+		.max_comp_cntr = le32_to_cpu(attr->max_comp_cntr),
 	};
 }
 
@@ -715,6 +716,60 @@ int mynic_cmd_bind_counters(struct mynic_dev *mdev, u32 qpn, u32 number)
 		.opcode = MYNIC_CMD_BIND_COUNTERS,
 		.number = cpu_to_le32(qpn),
 		.bind_counters.counters = cpu_to_le32(number),
+	};
+	struct mynic_admin_cpl cpl;
+
+	return mynic_cmd(mdev, &cmd, NULL, NULL, 0, &cpl);
+}
+
+int mynic_cmd_create_comp_cntr(struct mynic_dev *mdev, dma_addr_t addr,
+			       u32 *number)
+{
+	struct mynic_admin_cmd cmd = {
+		.opcode = MYNIC_CMD_CREATE_COMP_CNTR,
+		.create_comp_cntr.addr = cpu_to_le64(addr),
+	};
+
+	return mynic_cmd_create(mdev, &cmd, NULL, 0, number);
+}
+
+void mynic_cmd_destroy_comp_cntr(struct mynic_dev *mdev, u32 number)
+{
+	mynic_cmd_destroy(mdev, MYNIC_CMD_DESTROY_COMP_CNTR, number);
+}
+
+/*
+ * @entry: MYNIC_COMP_CNTR_COMPLETIONS or MYNIC_COMP_CNTR_ERRORS; @op:
+ * MYNIC_COMP_CNTR_SET or MYNIC_COMP_CNTR_ADD
+ */
+int mynic_cmd_modify_comp_cntr(struct mynic_dev *mdev, u32 number, u8 entry,
+			       u8 op, u64 value)
+{
+	struct mynic_admin_cmd cmd = {
+		.opcode = MYNIC_CMD_MODIFY_COMP_CNTR,
+		.number = cpu_to_le32(number),
+		.modify_comp_cntr = {
+			.value = cpu_to_le64(value),
+			.entry = entry,
+			.op = op,
+		},
+	};
+	struct mynic_admin_cpl cpl;
+
+	return mynic_cmd(mdev, &cmd, NULL, NULL, 0, &cpl);
+}
+
+/* @operations: MYNIC_COMP_CNTR_SEND and so on */
+int mynic_cmd_attach_comp_cntr(struct mynic_dev *mdev, u32 qpn, u32 number,
+			       u32 operations)
+{
+	struct mynic_admin_cmd cmd = {
+		.opcode = MYNIC_CMD_ATTACH_COMP_CNTR,
+		.number = cpu_to_le32(qpn),
+		.attach_comp_cntr = {
+			.comp_cntr = cpu_to_le32(number),
+			.operations = cpu_to_le32(operations),
+		},
 	};
 	struct mynic_admin_cpl cpl;
 

@@ -98,4 +98,12 @@ void mynic_cmd_destroy_counters(struct mynic_dev *mdev, u32 number);
 int mynic_cmd_query_counters(struct mynic_dev *mdev, u32 number, u64 *values);
 int mynic_cmd_bind_counters(struct mynic_dev *mdev, u32 qpn, u32 number);
 
+int mynic_cmd_create_comp_cntr(struct mynic_dev *mdev, dma_addr_t addr,
+			       u32 *number);
+void mynic_cmd_destroy_comp_cntr(struct mynic_dev *mdev, u32 number);
+int mynic_cmd_modify_comp_cntr(struct mynic_dev *mdev, u32 number, u8 entry,
+			       u8 op, u64 value);
+int mynic_cmd_attach_comp_cntr(struct mynic_dev *mdev, u32 qpn, u32 number,
+			       u32 operations);
+
 #endif /* MYNIC_CMD_H */

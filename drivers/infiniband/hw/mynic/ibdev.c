@@ -94,6 +94,7 @@ static const struct ib_device_ops mynic_dev_ops = {
 };
 
 static const struct uapi_definition mynic_uapi_defs[] = {
+	UAPI_DEF_CHAIN(mynic_comp_cntr_defs),
 	UAPI_DEF_CHAIN(mynic_dm_defs),
 	UAPI_DEF_CHAIN(mynic_pd_defs),
 	UAPI_DEF_CHAIN(mynic_ucontext_defs),
@@ -131,6 +132,8 @@ int mynic_ib_register(struct mynic_dev *mdev)
 	ib_set_device_ops(ibdev, &mynic_dmah_ops);
 	if (mdev->caps.max_counters)
 		ib_set_device_ops(ibdev, &mynic_qp_counter_ops);
+	if (mdev->caps.max_comp_cntr)
+		ib_set_device_ops(ibdev, &mynic_comp_cntr_ops);
 	if (mdev->caps.max_counters && mdev->caps.max_flow)
 		ib_set_device_ops(ibdev, &mynic_counters_ops);
 	ret = ib_device_set_netdev(ibdev, mdev->netdev, MYNIC_PORT);

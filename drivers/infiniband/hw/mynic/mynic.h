@@ -91,6 +91,7 @@ void mynic_unpark(struct mynic_dev *mdev);
  * @max_tags: tags in the list of a tag matching SRQ; 0: there are no such SRQs
  * @max_tag_ops: slots of a tag ring
  * @max_rndv_hdr: bytes of a rendezvous request, with its headers
+ * @max_comp_cntr: completion counters; 0: there are none
  */
 struct mynic_caps {
 	u64 fw_ver;
@@ -129,6 +130,7 @@ struct mynic_caps {
 	u32 max_tags;
 	u32 max_tag_ops;
 	u32 max_rndv_hdr;
+	u32 max_comp_cntr;
 };
 
 /**
@@ -157,6 +159,7 @@ void mynic_res_remove(struct xarray *xa, u32 number, struct mynic_res *res);
  * @MYNIC_MMAP_DM: &struct mynic_dm
  * @MYNIC_MMAP_CLOCK: &struct mynic_mmap_entry: the clock page
  * @MYNIC_MMAP_GIDS: &struct mynic_mmap_entry: the GID page
+ * @MYNIC_MMAP_COMP_CNTR: &struct mynic_mem of a completion counter
  */
 enum mynic_mmap_type {
 	MYNIC_MMAP_UAR,
@@ -164,6 +167,7 @@ enum mynic_mmap_type {
 	MYNIC_MMAP_DM,
 	MYNIC_MMAP_CLOCK,
 	MYNIC_MMAP_GIDS,
+	MYNIC_MMAP_COMP_CNTR,
 };
 
 /**
@@ -221,7 +225,8 @@ void mynic_page_list_free(struct mynic_dev *mdev, struct mynic_page_list *pl);
 #define MYNIC_SHARED_DMA_ATTRS DMA_ATTR_REQUIRE_COHERENT
 
 /**
- * struct mynic_mem - memory of a queue: rings and doorbell record
+ * struct mynic_mem - memory of a queue: rings and doorbell record; or of a
+ *	completion counter
  * @mmap: mapping of user space
  * @parked: keeps it while a dead device may use it
  * @mdev: device that it is mapped for
@@ -1464,6 +1469,39 @@ to_mcounters(struct ib_counters *ibcounters)
 }
 
 void mynic_qp_counter_init(struct rdma_counter *counter);
+
+/**
+ * struct mynic_comp_cntr - a completion counter
+ * @ibcc: the RDMA core's part
+ * @mem: a page that begins with &struct mynic_comp_cntr_values
+ * @number: its number
+ */
+struct mynic_comp_cntr {
+	struct ib_comp_cntr ibcc;
+	struct mynic_mem *mem;
+	u32 number;
+};
+
+static inline struct mynic_comp_cntr *to_mcomp_cntr(struct ib_comp_cntr *ibcc)
+{
+	return container_of(ibcc, struct mynic_comp_cntr, ibcc);
+}
+
+int mynic_create_comp_cntr(struct ib_comp_cntr *ibcc,
+			   struct uverbs_attr_bundle *attrs);
+int mynic_destroy_comp_cntr(struct ib_comp_cntr *ibcc);
+int mynic_modify_comp_cntr(struct ib_comp_cntr *ibcc,
+			   enum ib_comp_cntr_entry entry,
+			   enum ib_comp_cntr_modify_op op, u64 value);
+int mynic_read_comp_cntr(struct ib_comp_cntr *ibcc,
+			 enum ib_comp_cntr_entry entry, u64 *value);
+int mynic_query_comp_cntr_caps(struct ib_device *ibdev,
+			       struct ib_comp_cntr_caps *caps,
+			       struct uverbs_attr_bundle *attrs);
+int mynic_qp_attach_comp_cntr(struct ib_qp *ibqp, struct ib_comp_cntr *ibcc,
+			      struct ib_qp_attach_comp_cntr_attr *attr);
+extern const struct ib_device_ops mynic_comp_cntr_ops;
+extern const struct uapi_definition mynic_comp_cntr_defs[];
 
 struct rdma_hw_stats *mynic_alloc_hw_port_stats(struct ib_device *ibdev,
 						u32 port);

@@ -247,6 +247,11 @@ int mynic_mmap(struct ib_ucontext *ibucontext, struct vm_area_struct *vma)
 		ret = mynic_page_mmap(ibucontext->device, vma,
 				      to_mib(ibucontext->device)->gid_page);
 		break;
+	case MYNIC_MMAP_COMP_CNTR:
+		ret = mynic_page_mmap(
+			ibucontext->device, vma,
+			container_of(entry, struct mynic_mem, mmap)->pages[0]);
+		break;
 	case MYNIC_MMAP_DM:
 		ret = mynic_mmap_dm(ibucontext, vma,
 				    container_of(entry, struct mynic_dm, mmap));
@@ -274,6 +279,7 @@ void mynic_mmap_free(struct rdma_user_mmap_entry *rdma_entry)
 		kfree(uar);
 		break;
 	case MYNIC_MMAP_MEM:
+	case MYNIC_MMAP_COMP_CNTR:
 		mynic_mem_free(container_of(entry, struct mynic_mem, mmap));
 		break;
 	case MYNIC_MMAP_CLOCK:
