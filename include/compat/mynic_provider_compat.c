@@ -5,10 +5,9 @@
  */
 #include <infiniband/driver.h>
 
-/* Replaces dmah.c. */
-extern const struct verbs_context_ops mynic_dmah_ops;
+/* Replaces comp_cntr.c, dmah.c and port.c. */
+extern const struct verbs_context_ops mynic_comp_cntr_ops, mynic_dmah_ops,
+	mynic_port_ops;
+const struct verbs_context_ops mynic_comp_cntr_ops = {};
 const struct verbs_context_ops mynic_dmah_ops = {};
-
-/* Replaces port.c. */
-extern const struct verbs_context_ops mynic_port_ops;
 const struct verbs_context_ops mynic_port_ops = {};

@@ -133,6 +133,7 @@ static int mynic_set_context(struct mynic_context *ctx,
 	verbs_set_ops(&ctx->ibv_ctx, &mynic_context_ops);
 	verbs_set_ops(&ctx->ibv_ctx, &mynic_dmah_ops);
 	verbs_set_ops(&ctx->ibv_ctx, &mynic_port_ops);
+	verbs_set_ops(&ctx->ibv_ctx, &mynic_comp_cntr_ops);
 	return 0;
 }
 

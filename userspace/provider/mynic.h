@@ -674,6 +674,7 @@ struct ibv_mr *mynic_import_mr(struct ibv_pd *pd, uint32_t handle);
 void mynic_unimport_mr(struct ibv_mr *mr);
 
 /* Operations that older releases lack, by their files */
+extern const struct verbs_context_ops mynic_comp_cntr_ops;
 extern const struct verbs_context_ops mynic_dmah_ops;
 extern const struct verbs_context_ops mynic_port_ops;
 
