@@ -9,7 +9,7 @@
 
 ktap_print_header
 need 2
-ktap_set_plan 28
+ktap_set_plan 29
 tracing=/sys/kernel/tracing
 [ -e $tracing/events ] || mount -t tracefs none $tracing 2>/dev/null
 files=$(mktemp -d)
@@ -95,6 +95,33 @@ two_tags() {
 		add_vlan "$ns" mynictest.7 mynictest.7.9 9 203.0.113.2 &&
 		ip link set mynictest.7.9 mtu 1496 && pings 203.0.113.2 &&
 		ping -c 2 -i 0.1 -W "$PATIENCE" -s 1468 203.0.113.2
+}
+
+received() { cat "/sys/class/net/$near/statistics/rx_$1"; }
+
+# Send ten frames with headers of Ethernet, VLAN, IPv4 and ICMP, to which nobody
+# answers. No others may arrive meanwhile
+tags_count() {
+	local packets bytes
+
+	packets=$(received packets)
+	bytes=$(received bytes)
+	ip netns exec "$ns" ping -q -c 10 -i 0.01 -W 1 -s 1000 198.51.100.1
+	[ $(($(received packets) - packets)) = 10 ] &&
+		[ $(($(received bytes) - bytes)) = $((10 * (14 + 4 + 20 + 8 + 1000))) ]
+}
+
+# A tag without VLAN and priority counts, though the stack does not see it
+zero_tag() {
+	local status
+
+	add_vlan "$ns" "$far" mynictest.0 0 198.51.100.2 &&
+		ip -n "$ns" neigh replace 198.51.100.1 dev mynictest.0 \
+			lladdr "$(cat "/sys/class/net/$near/address")" &&
+		wait_for tags_count
+	status=$?
+	ip -n "$ns" link delete mynictest.0
+	return $status
 }
 
 # The NIC takes tags out of frames, or leaves them to the stack
@@ -429,9 +456,11 @@ fi
 if command -v socat >/dev/null; then
 	result "TCP stream" stream
 	result "VLAN" vlan
+	result "VLAN tags of zero" zero_tag
 else
 	ktap_test_skip "TCP stream"
 	ktap_test_skip "VLAN"
+	ktap_test_skip "VLAN tags of zero"
 fi
 if command -v socat >/dev/null && command -v ethtool >/dev/null; then
 	result "checksums and segments that the device makes" offloads

@@ -362,12 +362,14 @@ static struct sk_buff *mynic_rx_take(struct mynic_channel *ch,
  * @len: bytes
  * @flags: MYNIC_WC_*
  * @vlan: tag; 0: none
+ * @stripped: the tag is not in the frame
  * @cycles: the device's CLOCK
  */
 struct mynic_rx_frame {
 	u32 len;
 	u32 flags;
 	u16 vlan;
+	bool stripped;
 	u64 cycles;
 };
 
@@ -479,6 +481,7 @@ static u32 mynic_rx_receive(struct mynic_channel *ch, struct mynic_rx_buf *buf,
 		.len = le32_to_cpu(READ_ONCE(cqe->byte_len)),
 		.flags = le32_to_cpu(READ_ONCE(cqe->wc_flags)),
 		.vlan = le16_to_cpu(READ_ONCE(cqe->cvlan)),
+		.stripped = READ_ONCE(cqe->stripped),
 		.cycles = le64_to_cpu(READ_ONCE(cqe->timestamp)),
 	};
 	const struct mynic_rx_bufs *bufs = ch->rx_bufs;
@@ -502,9 +505,10 @@ static u32 mynic_rx_receive(struct mynic_channel *ch, struct mynic_rx_buf *buf,
 		return 0;
 	}
 	u64_stats_inc(&ch->rx_stats.packets);
-	u64_stats_add(&ch->rx_stats.bytes,
-		      frame.len +
-			      (mynic_rx_stripped(ch, &frame) ? VLAN_HLEN : 0));
+	/* A device below version 1.3 only tells of tags that are not 0. */
+	if (frame.stripped || mynic_rx_stripped(ch, &frame))
+		u64_stats_add(&ch->rx_stats.bytes, VLAN_HLEN);
+	u64_stats_add(&ch->rx_stats.bytes, frame.len);
 	mynic_rx_deliver(ch, skb, &frame);
 	return frame.len;
 }
