@@ -153,8 +153,7 @@ count_given() { # COMMAND...
 tagged() {
 	local status=0 before device_before
 
-	before=$(sent)
-	device_before=$(nic_counter tx_eth_packets)
+	wait_for nothing_sent || return
 	feature_is tx-vlan-offload on && count_given vlan && [ "$given" -gt 0 ] &&
 		wait_for as_many_sent "$before" "$device_before" && in_vlan two_tags &&
 		ethtool -K "$near" txvlan off && count_given vlan && [ "$given" = 0 ] &&
@@ -260,6 +259,13 @@ stream() {
 }
 
 sent() { cat "/sys/class/net/$near/statistics/tx_packets"; }
+# Sets before and device_before when nothing is on its way, such as a probe of a neighbour
+nothing_sent() {
+	before=$(sent)
+	device_before=$(nic_counter tx_eth_packets)
+	sleep 1
+	[ "$(nic_counter tx_eth_packets)" = "$device_before" ] && [ "$(sent)" = "$before" ]
+}
 as_many_sent() { [ $(($(sent) - $1)) = $(($(nic_counter tx_eth_packets) - $2)) ]; }
 
 bad_checksums() {
@@ -274,8 +280,7 @@ feature_is() { ethtool -k "$near" | grep -q "^$1: $2\$"; }
 offloads() {
 	local before device_before bad
 
-	before=$(sent)
-	device_before=$(nic_counter tx_eth_packets)
+	wait_for nothing_sent || return
 	bad=$(bad_checksums)
 	feature_is scatter-gather on && feature_is tx-checksumming on &&
 		feature_is tcp-segmentation-offload on && stream &&
