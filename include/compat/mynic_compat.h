@@ -407,7 +407,8 @@ enum ib_qp_attach_comp_cntr_op {
 
 /*
  * The operations are stored as sizes of 0, which are ignored, and the size in a
- * member that the driver has set before.
+ * member that the driver has set before. Members of other structs that have the
+ * name of an operation get another one, too, wherever they are used.
  */
 #define create_comp_cntr size_ib_ah
 #define destroy_comp_cntr size_ib_cq

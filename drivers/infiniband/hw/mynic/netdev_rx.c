@@ -362,7 +362,7 @@ static struct sk_buff *mynic_rx_take(struct mynic_channel *ch,
  * @len: bytes
  * @flags: MYNIC_WC_*
  * @vlan: tag; 0: none
- * @stripped: the tag is not in the frame
+ * @stripped: there is a tag, and it is not in the frame
  * @cycles: the device's CLOCK
  */
 struct mynic_rx_frame {
@@ -373,22 +373,14 @@ struct mynic_rx_frame {
 	u64 cycles;
 };
 
-/* Return: the tag that the device has taken out of the frame, or 0. */
-static u16 mynic_rx_stripped(const struct mynic_channel *ch,
-			     const struct mynic_rx_frame *frame)
-{
-	return mynic_strips_vlan(ch->nd) ? frame->vlan : 0;
-}
-
 static void mynic_rx_deliver(struct mynic_channel *ch, struct sk_buff *skb,
 			     const struct mynic_rx_frame *frame)
 {
 	struct net_device *ndev = ch->nd->ndev;
-	u16 tag = mynic_rx_stripped(ch, frame);
 
 	/* A tag of 0 says nothing that its absence does not. */
-	if (tag)
-		__vlan_hwaccel_put_tag(skb, htons(ETH_P_8021Q), tag);
+	if (frame->stripped && frame->vlan)
+		__vlan_hwaccel_put_tag(skb, htons(ETH_P_8021Q), frame->vlan);
 	if (frame->flags & MYNIC_WC_IP_CSUM_OK &&
 	    ndev->features & NETIF_F_RXCSUM) {
 		skb->ip_summed = CHECKSUM_UNNECESSARY;
@@ -477,16 +469,18 @@ static u32 mynic_rx_show_xdp(struct mynic_channel *ch, struct mynic_rx_buf *buf,
 static u32 mynic_rx_receive(struct mynic_channel *ch, struct mynic_rx_buf *buf,
 			    const struct mynic_cqe *cqe)
 {
-	const struct mynic_rx_frame frame = {
+	struct mynic_rx_frame frame = {
 		.len = le32_to_cpu(READ_ONCE(cqe->byte_len)),
 		.flags = le32_to_cpu(READ_ONCE(cqe->wc_flags)),
 		.vlan = le16_to_cpu(READ_ONCE(cqe->cvlan)),
-		.stripped = READ_ONCE(cqe->stripped),
 		.cycles = le64_to_cpu(READ_ONCE(cqe->timestamp)),
 	};
 	const struct mynic_rx_bufs *bufs = ch->rx_bufs;
 	struct sk_buff *skb;
 
+	/* A device below version 1.3 only tells of tags that are not 0. */
+	frame.stripped = READ_ONCE(cqe->stripped) ||
+			 (mynic_strips_vlan(ch->nd) && frame.vlan);
 	if (frame.len < ETH_HLEN || frame.len > bufs->max_len) {
 		u64_stats_inc(&ch->rx_stats.length_errors);
 		return 0;
@@ -505,10 +499,8 @@ static u32 mynic_rx_receive(struct mynic_channel *ch, struct mynic_rx_buf *buf,
 		return 0;
 	}
 	u64_stats_inc(&ch->rx_stats.packets);
-	/* A device below version 1.3 only tells of tags that are not 0. */
-	if (frame.stripped || mynic_rx_stripped(ch, &frame))
-		u64_stats_add(&ch->rx_stats.bytes, VLAN_HLEN);
-	u64_stats_add(&ch->rx_stats.bytes, frame.len);
+	u64_stats_add(&ch->rx_stats.bytes,
+		      frame.len + (frame.stripped ? VLAN_HLEN : 0));
 	mynic_rx_deliver(ch, skb, &frame);
 	return frame.len;
 }

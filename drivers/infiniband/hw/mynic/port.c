@@ -140,7 +140,7 @@ void mynic_get_dev_fw_str(struct ib_device *ibdev, char *str)
 		 (u16)(ver >> 16), (u16)ver);
 }
 
-/* sysfs is where the description is written, which users read there, too. */
+/* The RDMA core shows the description, and asks for this when it is written. */
 int mynic_modify_device(struct ib_device *ibdev, int mask,
 			struct ib_device_modify *modify)
 {
