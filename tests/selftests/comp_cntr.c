@@ -5,7 +5,6 @@
 #include <rdma/mynic-abi.h>
 #include <rdma/mynic-hw.h>
 #include <sys/mman.h>
-#include <sys/utsname.h>
 
 #include "ioctl.h"
 #include "reasons.h"
@@ -138,17 +137,6 @@ static bool wait_has(const struct cntr *c, uint64_t completions,
 	return true;
 }
 
-/* Whether the kernel has completion counters: 7.3 and later do */
-static bool kernel_has_them(void)
-{
-	struct utsname name;
-	int major, minor;
-
-	if (uname(&name) || sscanf(name.release, "%d.%d", &major, &minor) != 2)
-		return true;
-	return major > 7 || (major == 7 && minor >= 3);
-}
-
 FIXTURE(comp_cntr)
 {
 	struct end a;
@@ -165,7 +153,7 @@ FIXTURE_SETUP(comp_cntr)
 	self->b.ctx = open_mynic(1);
 	if (!self->b.ctx)
 		SKIP(return, "only one mynic device");
-	if (!kernel_has_them()) {
+	if (!kernel_since(7, 3)) {
 		EXPECT_EQ(create(self->a.ctx->cmd_fd, &c), EPROTONOSUPPORT);
 		SKIP(return, "this kernel has no completion counters");
 	}
@@ -193,6 +181,13 @@ static int count_all(const struct end *e, struct cntr *of)
 		err = err ? err : attach(e->qp, &of[i], 1 << i);
 	}
 	return err;
+}
+
+static bool connect_counted(struct end *a, struct cntr *at_a, struct end *b,
+			    struct cntr *at_b)
+{
+	return !count_all(a, at_a) && !count_all(b, at_b) && !to_rts(a, b) &&
+	       !to_rts(b, a);
 }
 
 static const struct cntr *of_op(const struct cntr *all, unsigned int op)
@@ -224,10 +219,7 @@ TEST_F(comp_cntr, requests)
 	struct end *a = &self->a, *b = &self->b;
 	struct ibv_wc wc;
 
-	ASSERT_EQ(count_all(a, self->at_a), 0);
-	ASSERT_EQ(count_all(b, self->at_b), 0);
-	ASSERT_EQ(to_rts(a, b), 0);
-	ASSERT_EQ(to_rts(b, a), 0);
+	ASSERT_TRUE(connect_counted(a, self->at_a, b, self->at_b));
 	for (int i = 1; i <= 10; i++) {
 		ASSERT_EQ(check_write(a, b, LEN), 0);
 		EXPECT_TRUE(has(of_op(self->at_a, OP(RDMA_WRITE)), i, 0));
@@ -287,10 +279,7 @@ TEST_F(comp_cntr, errors)
 	struct end *a = &self->a, *b = &self->b;
 	struct ibv_wc wc;
 
-	ASSERT_EQ(count_all(a, self->at_a), 0);
-	ASSERT_EQ(count_all(b, self->at_b), 0);
-	ASSERT_EQ(to_rts(a, b), 0);
-	ASSERT_EQ(to_rts(b, a), 0);
+	ASSERT_TRUE(connect_counted(a, self->at_a, b, self->at_b));
 	ASSERT_EQ(post_recv(b, 1, 0, LEN), 0);
 	b->mr->rkey ^= 0x100;
 	ASSERT_EQ(post(a, IBV_WR_RDMA_WRITE, 1, 0, LEN, b), 0);

@@ -7,7 +7,6 @@
 #include <rdma/ib_user_verbs.h>
 #include <sched.h>
 #include <sys/mman.h>
-#include <sys/utsname.h>
 
 #include "dmabuf.h"
 #include "ioctl.h"
@@ -113,17 +112,6 @@ static int dereg_mr(int fd, uint32_t handle)
 	return execute(fd, &call);
 }
 
-/* Whether the kernel has DMA handles: 6.17 and later do */
-static bool kernel_has_dmah(void)
-{
-	struct utsname name;
-	int major, minor;
-
-	if (uname(&name) || sscanf(name.release, "%d.%d", &major, &minor) != 2)
-		return true;
-	return major > 6 || (major == 6 && minor >= 17);
-}
-
 static const struct hints hint_only = { .given = PH, .ph = 1 };
 
 FIXTURE(dmah)
@@ -139,7 +127,7 @@ static bool refused(struct __test_metadata *_metadata, int fd)
 {
 	uint32_t handle;
 
-	if (kernel_has_dmah())
+	if (kernel_since(6, 17))
 		return false;
 	EXPECT_EQ(alloc_dmah(fd, hint_only, &handle), EPROTONOSUPPORT);
 	return true;
@@ -164,7 +152,7 @@ FIXTURE_SETUP(dmah)
 	self->region.mem = mmap(NULL, LEN, PROT_READ | PROT_WRITE,
 				MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	ASSERT_NE(self->region.mem, MAP_FAILED);
-	if (kernel_has_dmah()) {
+	if (kernel_since(6, 17)) {
 		ASSERT_EQ(alloc_dmah(self->fd, hint_only, &self->dmah), 0);
 		self->region.dmah = self->dmah;
 	}

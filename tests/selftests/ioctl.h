@@ -6,8 +6,11 @@
 #include <errno.h>
 #include <rdma/ib_user_ioctl_cmds.h>
 #include <rdma/rdma_user_ioctl_cmds.h>
+#include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <sys/ioctl.h>
+#include <sys/utsname.h>
 
 #define MAX_ATTRS 12
 
@@ -42,6 +45,18 @@ static inline int execute(int fd, struct call *call)
 	call->hdr.length =
 		sizeof(call->hdr) + call->hdr.num_attrs * sizeof(*call->attrs);
 	return ioctl(fd, RDMA_VERBS_IOCTL, call) ? errno : 0;
+}
+
+/* Whether the kernel is of this version or later. Older ones lack commands. */
+static inline bool kernel_since(int major, int minor)
+{
+	struct utsname name;
+	int has_major, has_minor;
+
+	if (uname(&name) ||
+	    sscanf(name.release, "%d.%d", &has_major, &has_minor) != 2)
+		return true;
+	return has_major > major || (has_major == major && has_minor >= minor);
 }
 
 #endif /* MYNIC_SELFTEST_IOCTL_H */

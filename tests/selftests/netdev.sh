@@ -259,6 +259,7 @@ stream() {
 }
 
 sent() { cat "/sys/class/net/$near/statistics/tx_packets"; }
+
 # Sets before and device_before when nothing is on its way, such as a probe of a neighbour
 nothing_sent() {
 	before=$(sent)
@@ -266,6 +267,7 @@ nothing_sent() {
 	sleep 1
 	[ "$(nic_counter tx_eth_packets)" = "$device_before" ] && [ "$(sent)" = "$before" ]
 }
+
 as_many_sent() { [ $(($(sent) - $1)) = $(($(nic_counter tx_eth_packets) - $2)) ]; }
 
 bad_checksums() {
@@ -461,12 +463,11 @@ fi
 if command -v socat >/dev/null; then
 	result "TCP stream" stream
 	result "VLAN" vlan
-	result "VLAN tags of zero" zero_tag
 else
 	ktap_test_skip "TCP stream"
 	ktap_test_skip "VLAN"
-	ktap_test_skip "VLAN tags of zero"
 fi
+result "VLAN tags of zero" zero_tag
 if command -v socat >/dev/null && command -v ethtool >/dev/null; then
 	result "checksums and segments that the device makes" offloads
 	result "checksums and segments that the stack makes" no_offloads

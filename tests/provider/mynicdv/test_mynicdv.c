@@ -6,7 +6,9 @@
 #include <rdma/ib_user_verbs.h>
 #include <rdma/mynic-abi.h>
 #include <stdatomic.h>
+#include <stddef.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -290,6 +292,43 @@ TEST(init_obj)
 	CHECK_EQ(mynicdv_init_obj(&obj, 0), 0);
 	out.comp_mask = 1;
 	CHECK_EQ(mynicdv_init_obj(&obj, MYNICDV_OBJ_QP), EINVAL);
+}
+
+/*
+ * Programs that were compiled with the first version of mynicdv.h have shorter
+ * structs. Nothing behind these is read or written
+ */
+TEST(older_program)
+{
+	const size_t page = sysconf(_SC_PAGESIZE);
+	const size_t obj_len = offsetof(struct mynicdv_obj, wq);
+	const size_t srq_len = offsetof(struct mynicdv_srq, tags);
+	struct world *w = new_world();
+	struct ibv_srq_init_attr init = { .attr = { .max_wr = 4,
+						    .max_sge = 1 } };
+	struct ibv_srq *srq = ibv_create_srq(w->pd, &init);
+	uint8_t *end = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE,
+			    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct mynicdv_srq *out;
+	struct mynicdv_obj *obj;
+
+	CHECK(srq);
+	CHECK(end != MAP_FAILED);
+	end += page;
+	CHECK_EQ(mprotect(end, page, PROT_NONE), 0);
+	out = (struct mynicdv_srq *)(end - srq_len);
+	obj = tap_alloc(sizeof(*obj));
+	obj->srq.in = srq;
+	obj->srq.out = out;
+	CHECK_EQ(mynicdv_init_obj(obj, MYNICDV_OBJ_SRQ), 0);
+	CHECK(out->dbrec);
+	obj = (struct mynicdv_obj *)(end - obj_len);
+	memset(obj, 0, obj_len);
+	obj->cq.in = w->cq;
+	obj->cq.out = tap_alloc(sizeof(*obj->cq.out));
+	CHECK_EQ(mynicdv_init_obj(obj, MYNICDV_OBJ_CQ), 0);
+	CHECK(obj->cq.out->ring);
+	CHECK_EQ(ibv_destroy_srq(srq), 0);
 }
 
 /* Many laps of both rings */
