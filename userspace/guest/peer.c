@@ -8,7 +8,8 @@
  *   peer --serve CONSOLE PORT NUMBER
  *
  * The last two do the same over NUMBER ports from PORT of a console, in guests
- * that have more than one other.
+ * that have more than one other. The other end of such a cable may be on another
+ * host, and comes and goes.
  *
  * Between the guests there are cables, each from a port of the one's virtio
  * console to a port of the other's. A port can be open once, so whoever has it
@@ -44,6 +45,14 @@
 
 /* Status of peer if it could not do its work, as of scripts/vm */
 #define CANNOT 125
+
+/*
+ * Milliseconds for which a client waits for another end of its cable, and after
+ * which it and a server look again
+ */
+#define JOIN_LIMIT 10000
+#define JOIN_STEP 100
+#define LOST_STEP 1000
 
 /* Payload of a frame; with its header it must fit into 32 KiB. */
 #define PAYLOAD 16384
@@ -94,21 +103,32 @@ static void peer_fail(const char *what)
 	exit(CANNOT);
 }
 
-static void peer_wait_fd(int fd, short events)
+/* Returns what there is, beside these events POLLHUP. */
+static short peer_wait_fd(int fd, short events)
 {
 	struct pollfd p = { .fd = fd, .events = events };
 
 	while (poll(&p, 1, -1) < 0)
 		if (errno != EINTR)
 			peer_fail("poll");
+	return p.revents;
 }
 
+/* The server goes on, because others use it, too. */
+static bool serving;
+
+/* What cannot reach the other end, which has gone, is lost with the session. */
 static void peer_send_bytes(struct cable *cable, const void *data, size_t size)
 {
 	while (write(cable->fd, data, size) != (ssize_t)size) {
 		if (errno != EAGAIN && errno != EINTR)
 			peer_fail("cable");
-		peer_wait_fd(cable->fd, POLLOUT);
+		if (!(peer_wait_fd(cable->fd, POLLOUT) & POLLHUP))
+			continue;
+		errno = EPIPE;
+		if (!serving)
+			peer_fail("cable");
+		return;
 	}
 }
 
@@ -128,11 +148,13 @@ static void peer_fill(struct cable *cable)
 	ssize_t n = read(cable->fd, cable->buf + cable->have,
 			 sizeof(cable->buf) - cable->have);
 
+	if (n > 0) {
+		cable->have += n;
+		return;
+	}
 	if (n == 0)
 		errno = EPIPE; /* the other QEMU has gone */
-	if (n > 0)
-		cable->have += n;
-	else if (errno != EAGAIN && errno != EINTR)
+	if (errno != EAGAIN && errno != EINTR && !(serving && errno == EPIPE))
 		peer_fail("cable");
 }
 
@@ -141,9 +163,6 @@ static void peer_consume(struct cable *cable, size_t size)
 	cable->have -= size;
 	memmove(cable->buf, cable->buf + size, cable->have);
 }
-
-/* The server goes on, because others use it, too. */
-static bool serving;
 
 /* There is no telling where the next frame begins. */
 static void peer_take_garbage(struct cable *cable)
@@ -211,6 +230,19 @@ static int first_port = FIRST_PORT;
 static int ports = PORTS;
 static struct cable cable;
 
+/* Whether the cable has another end. */
+static bool peer_is_joined(void)
+{
+	struct pollfd p = { .fd = cable.fd };
+
+	return poll(&p, 1, 0) == 0;
+}
+
+static void peer_pause(int ms)
+{
+	poll(NULL, 0, ms);
+}
+
 static bool peer_open_cable(int port)
 {
 	char name[sizeof(PORT) + 20];
@@ -221,11 +253,25 @@ static bool peer_open_cable(int port)
 	return cable.fd >= 0;
 }
 
+/* Another host may have begun just now. */
+static void peer_wait_joined(void)
+{
+	for (int ms = 0; !peer_is_joined(); ms += JOIN_STEP) {
+		if (ms >= JOIN_LIMIT) {
+			fprintf(stderr, "peer: the other host does not answer\n");
+			exit(CANNOT);
+		}
+		peer_pause(JOIN_STEP);
+	}
+}
+
 static void peer_find_free_cable(void)
 {
 	for (int k = 0; k < ports; k++) {
-		if (peer_open_cable(first_port + k))
+		if (peer_open_cable(first_port + k)) {
+			peer_wait_joined();
 			return;
+		}
 		if (errno != EBUSY)
 			peer_fail("there is no peer");
 	}
@@ -567,6 +613,21 @@ static void peer_end(struct session *session)
 	peer_send_frame(&cable, EXITED, &status, sizeof(status));
 }
 
+/* The other end has gone, and with it the client, if there was one. */
+static void peer_lose(struct session *session)
+{
+	if (session->pidfd >= 0) {
+		peer_kill_all(session);
+		peer_end(session);
+	}
+	while (read(cable.fd, cable.buf, sizeof(cable.buf)) > 0)
+		;
+	cable.have = 0;
+	/* Nothing can be waited for, as poll() sees the loss again and again. */
+	while (!peer_is_joined())
+		peer_pause(LOST_STEP);
+}
+
 /* Whether there are a nonce and words, the last of which ends. */
 static bool peer_is_open(const struct frame *frame)
 {
@@ -640,6 +701,10 @@ static void peer_serve(int port)
 
 		if (poll(fds, FDS, -1) < 0)
 			peer_fail("poll");
+		if (fds[CABLE].revents & POLLHUP) {
+			peer_lose(&session);
+			continue;
+		}
 		if (fds[COMMAND].revents) {
 			peer_end(&session);
 			continue;

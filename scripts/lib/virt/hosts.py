@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-"""A topology on several hosts: links between switches of two hosts, and what the
-supervisors of scripts/vm on all hosts tell each other.
+"""A topology on several hosts: links between switches of two hosts, cables for commands,
+and what the supervisors of scripts/vm on all hosts tell each other.
 
-They send datagrams to the address that the file has for a host, once a second. Such a
+These send datagrams to the address that the file has for a host, once a second. Such a
 datagram has nothing but this text:
 
     mynic-topology DIGEST NAME STATE
@@ -23,7 +23,8 @@ import select
 import socket
 import time
 
-# UDP: that of the supervisors, and then one for each link in the file between switches
+# UDP: that of the supervisors, and then one for each link in the file between switches.
+# TCP: from this one on, those of cables
 PORT = 17700
 
 # Seconds between datagrams, and after which a host that says nothing is told of
@@ -50,6 +51,35 @@ def wire(topology, remote, number, name):
     local = endpoint(topology.hosts[topology.here], PORT + number)
     return ["--wire", "udp,local=%s,remote=%s,name=%s" % (
         local, endpoint(topology.hosts[remote], PORT + number), name)]
+
+
+def is_before(topology, other):
+    """Whether another host is before this one in the file"""
+    names = list(topology.hosts)
+    return names.index(other) < names.index(topology.here)
+
+
+def far_cables(topology, other, number):
+    """The ends here of cables to another host, as QEMU's chardevs have them
+
+    Of two hosts, the later one in the file listens. Each other host has a range of its ports.
+    """
+    listens = is_before(topology, other)
+    early, late = (other, topology.here) if listens else (topology.here, other)
+    first = PORT + list(topology.hosts).index(early) * number
+    how = "tls-creds=listen,server=on,wait=off" if listens else \
+        "tls-creds=connect,reconnect-ms=%d" % (1000 * INTERVAL)
+    return ["host=%s,port=%d,%s" % (topology.hosts[late], port, how)
+            for port in range(first, first + number)]
+
+
+def key_objects(topology, directory):
+    """QEMU's objects for both kinds of ends: only who knows the key is connected."""
+    os.mkdir(directory, 0o700)
+    with open(directory + "/keys.psk", "w", encoding="ascii") as file:
+        file.write("mynic:%s\n" % topology.key)
+    return ["-object", "tls-creds-psk,id=listen,endpoint=server,dir=" + directory,
+            "-object", "tls-creds-psk,id=connect,endpoint=client,username=mynic,dir=" + directory]
 
 
 class Other:

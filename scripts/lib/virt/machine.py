@@ -65,6 +65,8 @@ class Machine:
         self.monitor = bytearray()
         self.sockets = {}
         self.chardevs = {}
+        self.far = {}
+        self.objects = []
         self.inherited = []
         self.files = {}
         self.archive = b""
@@ -127,6 +129,13 @@ class Machine:
         for k, end in enumerate(ends):
             name = "cable%d-%d" % (console, k)
             self.chardevs[name] = end
+            self.port(FIRST_CABLE + k, name, console)
+
+    def add_far_cables(self, ends, console):
+        """Cables to another host; ends: what QEMU is to do about each"""
+        for k, end in enumerate(ends):
+            name = "cable%d-%d" % (console, k)
+            self.far[name] = end
             self.port(FIRST_CABLE + k, name, console)
 
     def add_mynic(self, sockets):
@@ -206,9 +215,11 @@ class Machine:
 
     def command_line(self, kvm, start):
         """QEMU's; start: arguments that say what it starts with"""
-        argv = [*self.qemu(kvm), *self.debugger(), *self.functions, *start]
+        argv = [*self.qemu(kvm), *self.objects, *self.debugger(), *self.functions, *start]
         for name, theirs in self.chardevs.items():
             argv += ["-chardev", "socket,id=%s,fd=%d" % (name, theirs.fileno())]
+        for name, end in self.far.items():
+            argv += ["-chardev", "socket,id=%s,%s" % (name, end)]
         return argv
 
     def fds(self):

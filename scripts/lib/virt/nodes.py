@@ -6,7 +6,8 @@ linked to it. Of several hosts, each has its own nodes and switches only.
 
 Cables for commands join the first node with each other one. DOWN is for commands that
 the first node runs there, and UP for those that go the other way. The first node passes
-on what other nodes have for each other.
+on what other nodes have for each other. If the hosts have a key, there are cables between
+the first nodes of each two, FAR for each way.
 """
 
 import argparse
@@ -15,6 +16,7 @@ from virt import hosts, machine, root, wiring
 
 DOWN = 8
 UP = 4
+FAR = 8
 
 FIRST_NETWORK = 77
 
@@ -37,7 +39,7 @@ def etc_hosts(topology):
 def make_guests(topology, args, directory, task):
     """One for each node; task is the first one's."""
     guests = []
-    others = len(topology.own_nodes()) - 1
+    consoles = len(topology.own_nodes()) - 1 + len(topology.far_hosts())
     mtu = MTU_OF_HOSTS if topology.hosts else MTU
     for number, node in topology.own_nodes():
         settings = argparse.Namespace(**vars(args))
@@ -45,13 +47,15 @@ def make_guests(topology, args, directory, task):
         settings.mem = node.mem or args.mem
         guest = machine.Machine(node.name, "%s/%s" % (directory, node.name), settings,
                                 "peer" if guests else task, args.device, len(node.links),
-                                number, 1 if guests else others)
+                                number, 1 if guests else consoles)
         guest.title = node.name
         guest.files["hosts"] = etc_hosts(topology)
         guest.files["mtu"] = lines([str(mtu)])
         guest.files["variables"] = lines(root.NODE_VARIABLES)
         guests.append(guest)
     join(topology, guests)
+    if topology.far_hosts():
+        guests[0].objects = hosts.key_objects(topology, directory + "/key")
     return guests
 
 
@@ -59,7 +63,7 @@ def join(topology, guests):
     """Gives them cables, and tells them which ones to serve and which to use.
 
     Ranges of cables are the console, the first port and how many there are. The file
-    "serve" has some.
+    "serve" has those that a node serves.
     """
     first, others = guests[0], guests[1:]
     down = "%%d %d %d" % (machine.FIRST_CABLE, DOWN)
@@ -73,19 +77,40 @@ def join(topology, guests):
         reach[other.name] = down % console
         other.files["serve"] = lines([down % 1])
         other.files["nodes"] = names(topology, {first.name: up % 1})
+    for console, host in enumerate(topology.far_hosts(), len(guests)):
+        served, used = join_hosts(topology, first, host, console)
+        serve.append(served)
+        reach.update(used)
     first.files["serve"] = lines(serve)
     first.files["nodes"] = names(topology, reach)
+
+
+def join_hosts(topology, first, host, console):
+    """Gives the first node cables to that of another host.
+
+    Returns which to serve, and how to reach the nodes there by the rest: the first of them,
+    and others by way of that one.
+    """
+    first.add_far_cables(hosts.far_cables(topology, host, 2 * FAR), console)
+    halves = ["%d %d %d" % (console, port, FAR)
+              for port in (machine.FIRST_CABLE, machine.FIRST_CABLE + FAR)]
+    if hosts.is_before(topology, host):
+        halves.reverse()
+    served, used = halves
+    gate, *rest = [node.name for node in topology.nodes if node.host == host]
+    return served, {gate: used, **{name: used + " " + gate for name in rest}}
 
 
 def names(topology, reach):
     """A line for each node
 
-    It has the name, and a range of cables if the node can be reached directly. It has the
-    node's host if that is another one.
+    It has the name, and a range of cables if the node can be reached directly. A node of
+    another host is reached by way of its first one, whose name follows. Without a key, it
+    has its host instead.
     """
     found = []
     for node in topology.nodes:
-        if node.host != topology.here:
+        if node.host != topology.here and not topology.key:
             found.append("%s host=%s" % (node.name, node.host))
         else:
             found.append(" ".join([node.name, reach.get(node.name, "")]).rstrip())

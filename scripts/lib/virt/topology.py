@@ -20,6 +20,7 @@ MAX_BYTES = 67108864
 NAME = re.compile(r"[a-z][a-z0-9]{0,23}")
 NUMBER = re.compile(r"[1-9][0-9]{0,7}")
 MEM = re.compile(r"[1-9][0-9]{0,6}[MG]")
+KEY = re.compile(r"(?:[0-9a-f]{2}){16,64}")
 LOSS = re.compile(r"0(\.[0-9]{1,9})?|1(\.0{1,9})?")
 RATE = re.compile(r"([1-9][0-9]{0,12})(bit|kbit|Mbit|Gbit)")
 DELAY = re.compile(r"([1-9][0-9]{0,10})(ns|us|ms|s)")
@@ -84,11 +85,16 @@ class Topology:
 
     def __init__(self):
         self.hosts = {}  # addresses by name
+        self.key = None  # hexadecimal digits that all hosts know, or None
         self.nodes = []
         self.switches = []
         self.trunks = []
         self.places = {}  # hosts by switch
         self.here = None
+
+    def far_hosts(self):
+        """Others whose nodes run commands of this host's, and the other way round"""
+        return [name for name in self.hosts if self.key and name != self.here]
 
     def own_switches(self):
         return [name for name in self.switches if self.places.get(name) == self.here]
@@ -238,6 +244,17 @@ class Reader:
             raise Wrong("%s: hosts have all IPv4 or all IPv6 addresses" % address)
         hosts[name] = found
 
+    def key(self, _, key):
+        if not self.topology.hosts:
+            raise Wrong("a key is for hosts, which come before it")
+        if self.topology.key:
+            raise Wrong("there is a key already")
+        # What is no key may be a part of one, and is not shown.
+        if not KEY.fullmatch(key):
+            raise Wrong("the key is not one of 32 to 128 hexadecimal digits, as of "
+                        "openssl rand -hex 16")
+        self.topology.key = key
+
     def place(self, found):
         """The host that settings name"""
         hosts = self.topology.hosts
@@ -312,6 +329,7 @@ class Reader:
     # Statement, least and largest number of words
     STATEMENTS = {
         "host": (host, "host NAME ADDRESS", 2, 2),
+        "key": (key, "key DIGITS", 1, 1),
         "node": (node, "node NAME [smp=N] [mem=SIZE] [host=NAME]", 1, 4),
         "switch": (switch, "switch NAME [host=NAME]", 1, 2),
         "link": (link, "link NAME NAME [rate=R [queue=BYTES] [ecn=BYTES]] [delay=T] [loss=P]", 2, 7),

@@ -132,7 +132,7 @@ def save(one, path, limit):
     """
     ends = {name: socket.socketpair() for name in ("control", "monitor")}
     argv = [*one.qemu(False), *MAPPED, *one.kernel(False, one.initramfs())]
-    for name in one.chardevs:
+    for name in (*one.chardevs, *one.far):
         end = "socket,fd=%d" % ends[name][1].fileno() if name in ends else "null"
         argv += ["-chardev", "%s,id=%s" % (end, name)]
     control, monitor = ends["control"][0], ends["monitor"][0]
