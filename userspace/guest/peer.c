@@ -48,9 +48,11 @@
 
 /*
  * Milliseconds for which a client waits for another end of its cable, and after
- * which it and a server look again
+ * which it and a server look again. And those that the other end has to answer
+ * when the client is to end.
  */
 #define JOIN_LIMIT 10000
+#define END_LIMIT 60000
 #define JOIN_STEP 100
 #define LOST_STEP 1000
 
@@ -254,28 +256,30 @@ static bool peer_open_cable(int port)
 }
 
 /* Another host may have begun just now. */
-static void peer_wait_joined(void)
-{
-	for (int ms = 0; !peer_is_joined(); ms += JOIN_STEP) {
-		if (ms >= JOIN_LIMIT) {
-			fprintf(stderr, "peer: the other host does not answer\n");
-			exit(CANNOT);
-		}
-		peer_pause(JOIN_STEP);
-	}
-}
-
 static void peer_find_free_cable(void)
 {
-	for (int k = 0; k < ports; k++) {
-		if (peer_open_cable(first_port + k)) {
-			peer_wait_joined();
-			return;
+	bool waits = true;
+
+	for (int ms = 0; waits && ms <= JOIN_LIMIT; ms += JOIN_STEP) {
+		waits = false;
+		for (int k = 0; k < ports; k++) {
+			if (peer_open_cable(first_port + k)) {
+				if (peer_is_joined())
+					return;
+				close(cable.fd);
+				waits = true;
+			} else if (errno != EBUSY) {
+				peer_fail("there is no peer");
+			}
 		}
-		if (errno != EBUSY)
-			peer_fail("there is no peer");
+		if (waits)
+			peer_pause(JOIN_STEP);
 	}
-	fprintf(stderr, "peer: %d commands are running already\n", ports);
+	if (waits)
+		fprintf(stderr, "peer: the other host does not answer\n");
+	else
+		fprintf(stderr, "peer: %d commands are running already\n",
+			ports);
 	exit(CANNOT);
 }
 
@@ -298,20 +302,20 @@ static void peer_send_open(char **words, const struct nonce *nonce)
 	peer_send_frame(&cable, OPEN, payload, length);
 }
 
-/* Drops what an earlier session, whose client was killed, has left. */
-static void peer_find_nonce(const struct nonce *nonce)
+/*
+ * Whether the server has answered. Drops what an earlier session, whose client was
+ * killed, has left.
+ */
+static bool peer_find_nonce(const struct nonce *nonce)
 {
-	for (;;) {
-		while (cable.have >= sizeof(*nonce)) {
-			if (!memcmp(cable.buf, nonce, sizeof(*nonce))) {
-				peer_consume(&cable, sizeof(*nonce));
-				return;
-			}
-			peer_consume(&cable, 1);
+	while (cable.have >= sizeof(*nonce)) {
+		if (!memcmp(cable.buf, nonce, sizeof(*nonce))) {
+			peer_consume(&cable, sizeof(*nonce));
+			return true;
 		}
-		peer_wait_fd(cable.fd, POLLIN);
-		peer_fill(&cable);
+		peer_consume(&cable, 1);
 	}
+	return false;
 }
 
 static void peer_send_signal(uint8_t number)
@@ -372,8 +376,11 @@ static void peer_take_frame(const struct frame *frame)
 	}
 }
 
-/* Numbers of signals come from the parent, and the end if it dies. */
-static void peer_relay(int parent)
+/*
+ * Numbers of signals come from the parent, and the end if it dies. The other end
+ * may say nothing any more, which must not keep the worker.
+ */
+static void peer_relay(int parent, const struct nonce *nonce)
 {
 	enum { PARENT, CABLE, INPUT_FD };
 	struct pollfd fds[] = {
@@ -382,20 +389,36 @@ static void peer_relay(int parent)
 		[INPUT_FD] = { .events = POLLIN },
 	};
 	static struct frame frame;
+	bool answered = false;
+	int limit = -1;
 	uint8_t number;
 
 	for (;;) {
-		while (peer_next_frame(&cable, &frame))
+		if (!answered && peer_find_nonce(nonce)) {
+			answered = true;
+			limit = fds[PARENT].fd < 0 ? END_LIMIT : -1;
+		}
+		while (answered && peer_next_frame(&cable, &frame))
 			peer_take_frame(&frame);
-		fds[INPUT_FD].fd = input_open && window ? STDIN_FILENO : -1;
-		if (poll(fds, 3, -1) < 0)
+		fds[INPUT_FD].fd =
+			answered && input_open && window ? STDIN_FILENO : -1;
+		switch (poll(fds, 3, limit)) {
+		case -1:
 			peer_fail("poll");
+			break;
+		case 0:
+			errno = ETIMEDOUT;
+			peer_fail("cable");
+		}
 		if (fds[PARENT].revents) {
+			if (!answered)
+				limit = END_LIMIT;
 			if (read(parent, &number, 1) == 1) {
 				peer_send_signal(number);
 			} else {
 				peer_send_signal(SIGKILL);
 				fds[PARENT].fd = -1;
+				limit = END_LIMIT;
 			}
 		}
 		if (fds[CABLE].revents)
@@ -453,8 +476,7 @@ static void peer_work(char **words, int parent)
 	if (getrandom(&nonce, sizeof(nonce), 0) != sizeof(nonce))
 		peer_fail("getrandom");
 	peer_send_open(words, &nonce);
-	peer_find_nonce(&nonce);
-	peer_relay(parent);
+	peer_relay(parent, &nonce);
 }
 
 static int peer_client(char **words)
@@ -616,13 +638,14 @@ static void peer_end(struct session *session)
 /* The other end has gone, and with it the client, if there was one. */
 static void peer_lose(struct session *session)
 {
+	/* What another client sends from now on is for later. */
+	while (read(cable.fd, cable.buf, sizeof(cable.buf)) > 0)
+		;
+	cable.have = 0;
 	if (session->pidfd >= 0) {
 		peer_kill_all(session);
 		peer_end(session);
 	}
-	while (read(cable.fd, cable.buf, sizeof(cable.buf)) > 0)
-		;
-	cable.have = 0;
 	/* Nothing can be waited for, as poll() sees the loss again and again. */
 	while (!peer_is_joined())
 		peer_pause(LOST_STEP);

@@ -68,18 +68,29 @@ def far_cables(topology, other, number):
     early, late = (other, topology.here) if listens else (topology.here, other)
     first = PORT + list(topology.hosts).index(early) * number
     how = "tls-creds=listen,server=on,wait=off" if listens else \
-        "tls-creds=connect,reconnect-ms=%d" % (1000 * INTERVAL)
+        "tls-creds=connect-%s,reconnect-ms=%d" % (other, 1000 * INTERVAL)
     return ["host=%s,port=%d,%s" % (topology.hosts[late], port, how)
             for port in range(first, first + number)]
 
 
 def key_objects(topology, directory):
-    """QEMU's objects for both kinds of ends: only who knows the key is connected."""
+    """QEMU's objects for both kinds of ends: only who knows the key is connected.
+
+    Each pair of hosts has a name for it, so that none is taken for another one.
+    """
     os.mkdir(directory, 0o700)
+    objects = ["tls-creds-psk,id=listen,endpoint=server,dir=" + directory]
     with open(directory + "/keys.psk", "w", encoding="ascii") as file:
-        file.write("mynic:%s\n" % topology.key)
-    return ["-object", "tls-creds-psk,id=listen,endpoint=server,dir=" + directory,
-            "-object", "tls-creds-psk,id=connect,endpoint=client,username=mynic,dir=" + directory]
+        for other in topology.far_hosts():
+            pair = [topology.here, other]
+            if is_before(topology, other):
+                pair.reverse()
+            name = "-".join(pair)
+            file.write("%s:%s\n" % (name, topology.key))
+            if pair[1] == other:
+                objects.append("tls-creds-psk,id=connect-%s,endpoint=client,username=%s,dir=%s" %
+                               (other, name, directory))
+    return [word for one in objects for word in ("-object", one)]
 
 
 class Other:

@@ -16,7 +16,7 @@ from virt import hosts, machine, root, wiring
 
 DOWN = 8
 UP = 4
-FAR = 8
+FAR = machine.CABLES // 2
 
 FIRST_NETWORK = 77
 
@@ -51,11 +51,12 @@ def make_guests(topology, args, directory, task):
         guest.title = node.name
         guest.files["hosts"] = etc_hosts(topology)
         guest.files["mtu"] = lines([str(mtu)])
+        guest.files["hostfile"] = lines(reached(topology))
         guest.files["variables"] = lines(root.NODE_VARIABLES)
         guests.append(guest)
     join(topology, guests)
     if topology.far_hosts():
-        guests[0].objects = hosts.key_objects(topology, directory + "/key")
+        guests[0].objects = hosts.key_objects(topology, directory + "/.key")
     return guests
 
 
@@ -99,6 +100,11 @@ def join_hosts(topology, first, host, console):
     served, used = halves
     gate, *rest = [node.name for node in topology.nodes if node.host == host]
     return served, {gate: used, **{name: used + " " + gate for name in rest}}
+
+
+def reached(topology):
+    """Names of the nodes in which commands can run"""
+    return [node.name for node in topology.nodes if topology.key or node.host == topology.here]
 
 
 def names(topology, reach):

@@ -113,6 +113,12 @@ class Topology:
             raise Wrong("%s has the hosts %s: --here says which one this is" %
                         (name, " ".join(self.hosts)))
         self.here = here or None
+        # Cables to other hosts take slots that NICs could have.
+        most = MAX_NICS - len(self.far_hosts())
+        first = self.own_nodes()[0][1]
+        if len(first.links) > most:
+            raise Wrong("%s: %s is the first node of %s, and has more than %d NICs beside "
+                        "cables to other hosts" % (name, first.name, here, most))
 
     def ports(self):
         """All links, of nodes and of switches"""
@@ -247,6 +253,7 @@ class Reader:
     def key(self, _, key):
         if not self.topology.hosts:
             raise Wrong("a key is for hosts, which come before it")
+        key = key.lower()
         if self.topology.key:
             raise Wrong("there is a key already")
         # What is no key may be a part of one, and is not shown.
@@ -340,7 +347,9 @@ class Reader:
         if not words:
             return
         if words[0] not in self.STATEMENTS:
-            raise Wrong("%s: not one of %s" % (words[0], ", ".join(self.STATEMENTS)))
+            # What follows "key=" is not for others.
+            raise Wrong("%s: not one of %s" % (words[0].partition("=")[0],
+                                               ", ".join(self.STATEMENTS)))
         method, usage, least, most = self.STATEMENTS[words[0]]
         if not least <= len(words) - 1 <= most:
             raise Wrong("not of the form: " + usage)
