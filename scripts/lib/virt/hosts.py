@@ -53,10 +53,9 @@ def wire(topology, remote, number, name):
         local, endpoint(topology.hosts[remote], PORT + number), name)]
 
 
-def is_before(topology, other):
-    """Whether another host is before this one in the file"""
-    names = list(topology.hosts)
-    return names.index(other) < names.index(topology.here)
+def in_order(topology, other):
+    """This host and another one, as they are in the file"""
+    return tuple(name for name in topology.hosts if name in (topology.here, other))
 
 
 def far_cables(topology, other, number):
@@ -64,10 +63,9 @@ def far_cables(topology, other, number):
 
     Of two hosts, the later one in the file listens. Each other host has a range of its ports.
     """
-    listens = is_before(topology, other)
-    early, late = (other, topology.here) if listens else (topology.here, other)
+    early, late = in_order(topology, other)
     first = PORT + list(topology.hosts).index(early) * number
-    how = "tls-creds=listen,server=on,wait=off" if listens else \
+    how = "tls-creds=listen,server=on,wait=off" if late == topology.here else \
         "tls-creds=connect-%s,reconnect-ms=%d" % (other, 1000 * INTERVAL)
     return ["host=%s,port=%d,%s" % (topology.hosts[late], port, how)
             for port in range(first, first + number)]
@@ -82,9 +80,7 @@ def key_objects(topology, directory):
     objects = ["tls-creds-psk,id=listen,endpoint=server,dir=" + directory]
     with open(directory + "/keys.psk", "w", encoding="ascii") as file:
         for other in topology.far_hosts():
-            pair = [topology.here, other]
-            if is_before(topology, other):
-                pair.reverse()
+            pair = in_order(topology, other)
             name = "-".join(pair)
             file.write("%s:%s\n" % (name, topology.key))
             if pair[1] == other:

@@ -95,7 +95,7 @@ def join_hosts(topology, first, host, console):
     first.add_far_cables(hosts.far_cables(topology, host, 2 * FAR), console)
     halves = ["%d %d %d" % (console, port, FAR)
               for port in (machine.FIRST_CABLE, machine.FIRST_CABLE + FAR)]
-    if hosts.is_before(topology, host):
+    if hosts.in_order(topology, host)[0] == host:
         halves.reverse()
     served, used = halves
     gate, *rest = [node.name for node in topology.nodes if node.host == host]
