@@ -6,6 +6,7 @@
 
 cd "$(dirname "${BASH_SOURCE[0]}")/../.." || exit
 top=$PWD
+vm=("$top/scripts/vm")
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 number=0
@@ -55,7 +56,7 @@ left() { find build/kernels build/images -mindepth 1 -maxdepth 1 ! -name '.*' 2>
 guest() {
 	local status=0
 
-	"$top/scripts/vm" --timeout 600 "${@:3}" >"$work/output" 2>"$work/errors" </dev/null ||
+	"${vm[@]}" --timeout 600 "${@:3}" >"$work/output" 2>"$work/errors" </dev/null ||
 		status=$?
 	echo "status $status" >>"$work/output"
 	diff <(printf '%s\nstatus 0\n' "$2") "$work/output" >"$work/diff"
