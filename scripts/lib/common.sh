@@ -91,9 +91,11 @@ packages() {
 
 say() { printf '%s: %s\n' "$prog" "$*" >&2; }
 
+# The status of die, which ends a script that cannot go on
+failure=1
 die() {
 	say "$*"
-	exit 1
+	exit "$failure"
 }
 
 # Prefix of a command that needs root: empty for root. For an ordinary user it
