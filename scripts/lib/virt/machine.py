@@ -215,7 +215,8 @@ class Machine:
 
     def command_line(self, kvm, start):
         """QEMU's; start: arguments that say what it starts with"""
-        argv = [*self.qemu(kvm), *self.objects, *self.debugger(), *self.functions, *start]
+        argv = [*root.as_caller(self.settings), *self.qemu(kvm), *self.objects, *self.debugger(),
+                *self.functions, *start]
         for name, theirs in self.chardevs.items():
             argv += ["-chardev", "socket,id=%s,fd=%d" % (name, theirs.fileno())]
         for name, end in self.far.items():

@@ -14,12 +14,15 @@ PROGRAMS = "/mynic/build/guest/usr/bin"
 PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 # By these, starters of MPI jobs find the nodes: Open MPI to its version 4, its runtime
-# since then, MPICH and others with its starter.
+# since then, MPICH and others with its starter. Open MPI's must be told twice that root
+# may start jobs.
 NODE_VARIABLES = [
     "OMPI_MCA_plm_rsh_agent=node-rsh",
     "OMPI_MCA_orte_default_hostfile=/run/mynic/hostfile",
     "PRTE_MCA_plm_ssh_agent=node-rsh",
     "PRTE_MCA_prte_default_hostfile=/run/mynic/hostfile",
+    *("%s_ALLOW_RUN_AS_ROOT%s=1" % (name, suffix)
+      for name in ("OMPI", "PRTE") for suffix in ("", "_CONFIRM")),
     "HYDRA_LAUNCHER=rsh",
     "HYDRA_LAUNCHER_EXEC=/usr/local/bin/node-rsh",
     "HYDRA_HOST_FILE=/run/mynic/hostfile",
@@ -31,6 +34,7 @@ def add_options(parser):
     parser.add_argument("--cwd", default="", help="the command's working directory")
     parser.add_argument("--work", action="store_true", help="the root does not have it")
     parser.add_argument("--ids", default="", help="UID:GID:GROUP,... of the command")
+    parser.add_argument("--mapped", action="store_true", help="the sandbox has the ids mapped to root's")
     parser.add_argument("--outside", action="store_true", help="the command is not for the root")
     parser.add_argument("--environment-fd", type=int, default=-1)
 
@@ -61,6 +65,16 @@ def shares(args):
     """(tag, path, readonly) of what QEMU shares."""
     found = [("root", PLACE, "on")] if args.root else []
     return found + ([("work", WORK, "on")] if args.work else [])
+
+
+def as_caller(args):
+    """What begins QEMU's command line. QEMU shows the guest the ids of its own user namespace.
+    The caller's files have the caller's ids there, and those of others belong to nobody.
+    """
+    if not args.mapped:
+        return []
+    user, group, _ = args.ids.split(":")
+    return ["unshare", "--user", "--map-user=" + user, "--map-group=" + group, "--"]
 
 
 def enter(args):
