@@ -79,7 +79,8 @@ check:
 	@scripts/check
 
 check-apps:
-	@scripts/check unit-plain selftests-6.12 apps applications nodes connections warm arches arm64 series
+	@scripts/check unit-plain selftests-6.12 apps applications nodes connections kernels image \
+		warm arches arm64 series
 
 fuzz-verbs:
 	@scripts/fuzz-verbs --kernel debug --calls 10000000 --shorten 240
