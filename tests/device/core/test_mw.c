@@ -185,6 +185,29 @@ TEST(mw_create_bad)
 		 MYNIC_AQ_BUSY);
 }
 
+/* Who has them all may have to wait for a busy device as well */
+TEST(mw_limit)
+{
+	struct drv *d = drv_one();
+	struct mynic_create_mkey cmd = { .pdn = drv_alloc_pd(d) };
+	uint32_t key, first = 0;
+
+	for (uint32_t i = 0; i < d->attr.max_mw; i++) {
+		CHECK_EQ(drv_create_mkey(
+				 d, &cmd,
+				 i & 1 ? MYNIC_MKEY_MW1 : MYNIC_MKEY_MW2, &key),
+			 MYNIC_AQ_OK);
+		first = first ? first : key;
+	}
+	CHECK_EQ(drv_create_mkey(d, &cmd, MYNIC_MKEY_MW1, &key),
+		 MYNIC_AQ_NO_RESOURCE);
+	CHECK_EQ(drv_create_mkey(d, &cmd, MYNIC_MKEY_MW2, &key),
+		 MYNIC_AQ_NO_RESOURCE);
+	CHECK_EQ(drv_number_cmd(d, MYNIC_CMD_DESTROY_MKEY, first >> 8),
+		 MYNIC_AQ_OK);
+	CHECK_EQ(drv_create_mkey(d, &cmd, MYNIC_MKEY_MW2, &key), MYNIC_AQ_OK);
+}
+
 static void check_window(struct world *w, uint32_t key, uint64_t offset,
 			 uint32_t len)
 {

@@ -13,6 +13,7 @@
 #include "memory/buf.h"
 #include "memory/fast_reg.h"
 #include "memory/mkey.h"
+#include "memory/mkey_table.h"
 #include "mynic_regs.h"
 #include "qp/mcast.h"
 #include "queue/cq.h"
@@ -69,7 +70,7 @@ int admin_query_device(struct nic *nic, struct admin_call *call)
 		.dma_lkey = htole32(NIC_DMA_LKEY),
 		.clock_khz = htole32(CLOCK_KHZ),
 		.max_xrcd = htole32(nic->xrcds.limit),
-		.max_mw = htole32(nic->mkeys.limit),
+		.max_mw = htole32(MKEY_TABLE_MAX_WINDOWS),
 		.max_fast_reg_pages = htole32(FAST_REG_MAX_PAGES),
 		.max_tso = htole32(TSO_MAX_LENGTH),
 		.dm_size = htole64(DM_SIZE),

@@ -7,10 +7,12 @@
 #include "memory/mkey_table.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <sys/queue.h>
 
 #include "base/siphash.h"
+#include "memory/mkey.h"
 #include "state/memory_types.h"
 
 #define INDEX_BITS 24
@@ -107,10 +109,12 @@ static uint32_t mkey_table_key_byte(const struct mkey_table *table,
 
 int mkey_table_add(struct mkey_table *table, struct mkey *mkey)
 {
+	bool window = mkey_is_window(mkey);
 	struct mkey **bucket;
 	uint32_t index;
 
-	if (table->used == table->limit)
+	if (table->used == table->limit ||
+	    (window && table->windows == MKEY_TABLE_MAX_WINDOWS))
 		return -ENOSPC;
 	index = mkey_table_next_index(table);
 	mkey->key = index << MKEY_INDEX_SHIFT |
@@ -120,6 +124,7 @@ int mkey_table_add(struct mkey_table *table, struct mkey *mkey)
 	*bucket = mkey;
 	LIST_INSERT_HEAD(&table->others, mkey, link);
 	table->used++;
+	table->windows += window;
 	return 0;
 }
 
@@ -132,4 +137,5 @@ void mkey_table_remove(struct mkey_table *table, struct mkey *mkey)
 	*link = mkey->next;
 	LIST_REMOVE(mkey, link);
 	table->used--;
+	table->windows -= mkey_is_window(mkey);
 }

@@ -12,6 +12,12 @@
 
 #define MKEY_TABLE_BUCKETS (1u << 17)
 
+/*
+ * A QP may have them all, and unbinds them when it is destroyed. The driver
+ * must not take a command for hung that waits for a busy device as well.
+ */
+#define MKEY_TABLE_MAX_WINDOWS 65536
+
 /**
  * mkey_table_init() - make an empty table
  * @table: result
@@ -32,7 +38,8 @@ void mkey_table_free(struct mkey_table *table);
  * another key byte in each of 256 laps. The next index is found in two tries on
  * average, if the limit is half of all indexes.
  *
- * Return: 0, or -ENOSPC if &mkey_table.limit is reached.
+ * Return: 0, or -ENOSPC if &mkey_table.limit or %MKEY_TABLE_MAX_WINDOWS is
+ * reached.
  */
 int mkey_table_add(struct mkey_table *table, struct mkey *mkey);
 

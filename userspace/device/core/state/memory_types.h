@@ -176,6 +176,7 @@ LIST_HEAD(mkey_list, mkey);
  * @others: all other keys
  * @used: how many there are
  * @limit: upper bound of @used
+ * @windows: how many of them are memory windows
  * @tries: how many indexes have had their turn
  * @secret: what the order of indexes and the key bytes are derived from
  */
@@ -185,6 +186,7 @@ struct mkey_table {
 	struct mkey_list others;
 	uint32_t used;
 	uint32_t limit;
+	uint32_t windows;
 	uint64_t tries;
 	uint64_t secret;
 };
