@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
  * Writing of captures (pcap) to files and FIFOs, without ever waiting for a
- * disk or a reader.
+ * reader. A disk may make write(2) wait.
  */
 
 #include <errno.h>
