@@ -15,6 +15,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 from unittest import mock
 
@@ -166,14 +167,23 @@ class Passing(Directory):
         self.assertEqual(list(map(fuzz.not_run, results)), [False, False, True])
 
     def test_end_of_the_fuzzer(self):
-        """Its guest is told to end, too."""
-        mark = self.dir / "mark"
-        old = signal.signal(signal.SIGUSR1, lambda *_: sys.exit(1))
-        self.addCleanup(signal.signal, signal.SIGUSR1, old)
-        with self.assertRaises(SystemExit):
-            fuzz.status_of_guest(["bash", "-c", f"trap 'touch {mark}; exit' TERM; "
-                                  "kill -USR1 $PPID; while :; do sleep 0.1; done"])
-        self.assertTrue(mark.exists())
+        """Its guest is told to end, too, even if it has just begun."""
+        class Slow(subprocess.Popen):
+            """The signal comes before it is known that the guest has begun."""
+            def __init__(self, *args, **kwargs):
+                super().__init__(*args, **kwargs)
+                while signal.SIGTERM not in signal.sigpending():
+                    time.sleep(0.01)
+
+        old = signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
+        self.addCleanup(signal.signal, signal.SIGTERM, old)
+        for kind in (subprocess.Popen, Slow):
+            mark = self.dir / kind.__name__
+            with mock.patch.object(fuzz.subprocess, "Popen", kind), \
+                    self.assertRaises(SystemExit):
+                fuzz.status_of_guest(["bash", "-c", f"trap 'touch {mark}; exit' TERM; "
+                                      "kill -TERM $PPID; while :; do sleep 0.1; done"])
+            self.assertTrue(mark.exists())
 
     def test_no_guest(self):
         bundle = self.bundle("a", PROGRAM)
