@@ -221,7 +221,19 @@ static void put_on_wire(struct sim_nic *n, const struct packet *pkt)
 	enqueue(sim, p, due);
 }
 
-static void transmit(void *ctx, const struct packet *pkt)
+/* The way to a NIC is that NIC */
+static const void *sim_way(const struct sim_nic *n, const uint8_t dmac[6])
+{
+	const struct sim *sim = n->sim;
+
+	for (unsigned int i = 0; i < sim->num_nics; i++) {
+		if (!memcmp(dmac, nic_mac(sim->nics[i].nic), 6))
+			return &sim->nics[i];
+	}
+	return NULL;
+}
+
+static const void *transmit(void *ctx, const struct packet *pkt)
 {
 	struct sim_nic *n = ctx;
 
@@ -235,6 +247,7 @@ static void transmit(void *ctx, const struct packet *pkt)
 		faults_pass(n->faults, n->sim->now, FAULT_TX, pkt);
 	else
 		put_on_wire(n, pkt);
+	return sim_way(n, pkt->dmac);
 }
 
 /* Whether the packet reaches one NIC, without conversion to a frame */
@@ -306,18 +319,35 @@ void sim_persisted(struct sim_nic *n)
 	nic_persisted(n->nic, n->persist_err);
 }
 
-static bool held(void *ctx)
+static bool is_full(const void *way)
+{
+	const struct sim_nic *n = way;
+
+	return n->full;
+}
+
+static uint64_t num_emptied(void *ctx)
 {
 	const struct sim_nic *n = ctx;
+	uint64_t num = 0;
 
-	return n->held;
+	for (unsigned int i = 0; i < n->sim->num_nics; i++)
+		num += n->sim->nics[i].num_emptied;
+	return num;
+}
+
+void sim_set_full(struct sim_nic *n, bool full)
+{
+	n->num_emptied += n->full && !full;
+	n->full = full;
 }
 
 static const struct nic_ops ops = {
 	.raise_irq = raise_irq,
 	.transmit = transmit,
 	.direct = direct,
-	.held = held,
+	.is_full = is_full,
+	.num_emptied = num_emptied,
 	.now = now,
 	.persist = persist,
 };

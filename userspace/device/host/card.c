@@ -26,14 +26,16 @@ static void card_raise_irq(void *ctx, unsigned int vector)
 	irq_raise(&card->pci.irq, vector);
 }
 
-static void card_transmit(void *ctx, const struct packet *pkt)
+static const void *card_transmit(void *ctx, const struct packet *pkt)
 {
 	struct card *card = ctx;
 	struct net_switch *sw = card->port.sw;
 	uint64_t units = sw->units;
 
+	/* Of packets that wire faults delay, the last way is likely. */
 	switch_transmit(&card->port, pkt);
 	nic_spend(card->nic, sw->units - units);
+	return card->port.way;
 }
 
 static bool card_direct(void *ctx, const uint8_t dmac[6])
@@ -43,11 +45,18 @@ static bool card_direct(void *ctx, const uint8_t dmac[6])
 	return switch_is_direct(&card->port, dmac);
 }
 
-static bool card_held(void *ctx)
+static bool card_is_full(const void *way)
 {
-	struct card *card = ctx;
+	const struct switch_port *port = way;
 
-	return switch_is_held(&card->port);
+	return port->congested;
+}
+
+static uint64_t card_num_emptied(void *ctx)
+{
+	const struct card *card = ctx;
+
+	return card->port.sw->num_emptied;
 }
 
 static bool card_may_have_mac(void *ctx, const uint8_t mac[6])
@@ -136,7 +145,8 @@ static const struct nic_ops card_ops = {
 	.raise_irq = card_raise_irq,
 	.transmit = card_transmit,
 	.direct = card_direct,
-	.held = card_held,
+	.is_full = card_is_full,
+	.num_emptied = card_num_emptied,
 	.may_have_mac = card_may_have_mac,
 	.now = card_now,
 	.persist = card_persist,

@@ -73,7 +73,8 @@ struct port_stats {
  * @up: wire: frames can pass; changed by switch_set_up()
  * @cut: the cable is pulled; changed by switch_set_cut()
  * @congested: wire: its senders should wait
- * @held_by: congested wire that the owner of the port should wait for, or NULL
+ * @way: wire that the last packet went to, if it had one receiver; or NULL
+ * @held_by: wire: congested wire that it should wait for, or NULL
  * @faults: wire faults of the port, or NULL. Their deliver() calls
  * switch_pass().
  * @capture: capture of packets that have passed the wire faults, or NULL
@@ -96,6 +97,7 @@ struct switch_port {
 	bool up;
 	bool cut;
 	bool congested;
+	struct switch_port *way;
 	struct switch_port *held_by;
 	struct faults *faults;
 	struct capture *capture;
@@ -120,6 +122,7 @@ struct switch_port {
  * @units: work so far for packets that were received, see nic_receive(), and
  *	for copies to several ports
  * @interrupts: interrupts of its NICs so far
+ * @num_emptied: how often wires have ceased to be congested
  * @now: monotonic time in ns, exact to a second or so; the event loop updates
  * it
  * @fair_clock: reference time of its NICs
@@ -133,6 +136,7 @@ struct net_switch {
 	uint64_t packets;
 	uint64_t units;
 	uint64_t interrupts;
+	uint64_t num_emptied;
 	uint64_t now;
 	struct fair_clock fair_clock;
 	bool link_changed;
@@ -232,7 +236,14 @@ bool switch_has_link(const struct switch_port *port);
  */
 void switch_update_links(struct net_switch *sw);
 
-/* Whether the owner of the port should not send now. */
+/* A wire is no longer congested. */
+static inline void switch_end_congestion(struct switch_port *port)
+{
+	port->congested = false;
+	port->sw->num_emptied++;
+}
+
+/* Whether a wire should not be read now. */
 static inline bool switch_is_held(struct switch_port *port)
 {
 	if (port->held_by && !port->held_by->congested)

@@ -83,7 +83,8 @@ static void wire_update_hold(struct wire *wire)
 	struct switch_port *port = &wire->port;
 
 	if (used <= HOLD_END_BYTES) {
-		port->congested = false;
+		if (port->congested)
+			switch_end_congestion(port);
 		wire->stuck = false;
 	} else if (used >= HOLD_BYTES && !port->congested && !wire->stuck) {
 		port->congested = true;
@@ -340,7 +341,7 @@ void wire_run(struct wire *wire)
 	uint64_t now = wire->port.sw->now;
 
 	if (wire->port.congested && now - wire->held_since >= HOLD_LIMIT) {
-		wire->port.congested = false;
+		switch_end_congestion(&wire->port);
 		wire->stuck = true;
 	}
 	if (now >= wire->try_at) {
