@@ -12,7 +12,7 @@ need 2
 for program in devlink ethtool od; do
 	command -v "$program" >/dev/null || skip "no $program"
 done
-ktap_set_plan 32
+ktap_set_plan 35
 trap restore EXIT
 configure || ktap_exit_fail_msg "cannot set up the netdevs"
 
@@ -28,8 +28,6 @@ recovers() {
 	wait_for failed_more "$1" "$2" && wait_for saw_fatal &&
 		wait_for is_up && wait_for ping_far && few_fatal
 }
-
-memory=2 master=4
 
 # The device cannot reach its queues, and answers nothing until it is allowed to
 no_dma() {
@@ -265,8 +263,8 @@ unbind() {
 		configure && wait_for is_up && ping_far
 }
 
-# The driver is taken away at any moment of a failure and of the recovery.
-unbind_in_recovery() {
+# in_recovery COMMAND...: at any moment of a failure and of the recovery
+in_recovery() {
 	local i kind
 
 	for i in {0..11}; do
@@ -275,8 +273,14 @@ unbind_in_recovery() {
 		devlink health dump clear "$devlink" reporter "$kind"
 		devlink health test "$devlink" reporter "$kind" || return
 		sleep "$(printf '0.%02d' $((i * 8)))"
-		unbind || return
+		"$@" || return
 	done
+}
+
+# As before another kernel begins, for which the device has to leave memory alone. One
+# that hangs stays a bus master until its reset, as mynic_hw_shut() says.
+shut_down() {
+	caller shutdown && { [ "${kind-hang}" = hang ] || no_master; } && unbind
 }
 
 nonsense() { # WHAT
@@ -360,7 +364,10 @@ result "works after that" ping_far
 result "its address is taken meanwhile" address_while_down
 result "no answer, and unbind and bind" no_answer_until unbind
 result "works after that" ping_far
-result "unbind while it fails and recovers" unbind_in_recovery
+result "no answer, and shutdown" no_answer_until shut_down
+result "works after that" ping_far
+result "unbind while it fails and recovers" in_recovery unbind
+result "shutdown while it fails and recovers" in_recovery shut_down
 result "completes a command that it was not given" \
 	fails_for command 'it completed a command that it was not given'
 result "completes a frame that there is not" \

@@ -299,6 +299,22 @@ config() {
 	fi
 }
 
+# Bits of the command register
+# shellcheck disable=SC2034 # the script uses them
+memory=2 master=4
+
+no_master() { [ $(($(config 4) & master)) = 0 ]; }
+
+# caller CALL [COMMAND...]: see modules/pci_caller.c, which is loaded meanwhile
+caller() {
+	local status=0
+
+	insmod "$here/modules/$(uname -r)/pci_caller.ko" function="${pci[0]}" call="$1" ||
+		return
+	"${@:2}" || status=$?
+	rmmod pci_caller && return $status
+}
+
 # Offset of the capability $1
 capability() {
 	local at

@@ -14,9 +14,6 @@ trap restore EXIT
 configure || ktap_exit_fail_msg "cannot set up the netdevs"
 
 function=/sys/bus/pci/devices/${pci[0]}
-# Bus master, in the command register
-master=4
-
 gone() { [ ! -e "$function" ]; }
 
 rescan() {
@@ -79,16 +76,6 @@ bind() {
 	echo "${pci[0]}" >/sys/bus/pci/drivers/mynic/bind && wait_for is_bound
 }
 
-# caller CALL [COMMAND...]: see modules/pci_caller.c, which is loaded meanwhile
-caller() {
-	local status=0
-
-	insmod "$here/modules/$(uname -r)/pci_caller.ko" function="${pci[0]}" call="$1" ||
-		return
-	"${@:2}" || status=$?
-	rmmod pci_caller && return $status
-}
-
 # The function is enabled once, however often its slot is reset
 slot_resets() {
 	local before
@@ -135,8 +122,6 @@ flr_asleep() {
 	}
 	caller asleep go_to_sleep && wait_for is_bound && works
 }
-
-no_master() { [ $(($(config 4) & master)) = 0 ]; }
 
 # After shutdown, nothing brings the device up again until the driver is bound
 # again
