@@ -86,6 +86,24 @@ TEST(full_way_holds_nobody_else)
 	CHECK_EQ(drv_stat(w.other.a.d, MYNIC_STAT_TIMEOUT), 0);
 }
 
+/* What is on that way is late, also if there is nothing more to send */
+TEST(full_way_gives_nothing_up)
+{
+	struct world w = new_world(1);
+	struct sim *sim = w.n->sim;
+
+	sim->drop = 1000;
+	post(&w.slow[0]);
+	nic_run(w.n->nic);
+	set_full(&w, true);
+	sim_run(sim, SEC);
+	CHECK_EQ(drv_stat(w.other.a.d, MYNIC_STAT_TIMEOUT), 0);
+	drv_expect_none(w.slow[0].a.cq, 0);
+	sim->drop = 0;
+	set_full(&w, false);
+	expect(&w.slow[0]);
+}
+
 TEST(full_way_gets_nothing_more)
 {
 	struct world w = new_world(NUM_QPS);

@@ -77,14 +77,10 @@ bool qps_can_go_on(const struct nic *nic)
 	       qp_run_num_emptied(nic) != nic->num_emptied;
 }
 
-/*
- * Whether a QP has to wait for the way of its last packet. In an error state it
- * only has to flush.
- */
+/* In an error state it only has to flush */
 static bool qp_run_must_hold(const struct qp *qp)
 {
-	return qp->way && qp->state != IBV_QPS_ERR &&
-	       qp->nic->config.ops->is_full(qp->way);
+	return qp->state != IBV_QPS_ERR && qp_way_is_full(qp);
 }
 
 static void qp_run_hold(struct nic *nic, struct qp *qp)

@@ -49,6 +49,11 @@ void qp_unschedule(struct nic *nic, struct qp *qp)
 	qp->scheduled = false;
 }
 
+bool qp_way_is_full(const struct qp *qp)
+{
+	return qp->way && qp->nic->config.ops->is_full(qp->way);
+}
+
 void qp_hold(struct nic *nic, struct qp *qp)
 {
 	qp->scheduled = true;

@@ -54,6 +54,12 @@ void qp_unschedule(struct nic *nic, struct qp *qp);
  */
 void qp_schedule(struct nic *nic, struct qp *qp);
 
+/*
+ * Whether the way of its last packet can take no more. Then it sends nothing,
+ * and gives nothing up.
+ */
+bool qp_way_is_full(const struct qp *qp);
+
 /* Have a QP that is not scheduled wait until a way is no longer full. */
 void qp_hold(struct nic *nic, struct qp *qp);
 

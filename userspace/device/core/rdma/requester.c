@@ -656,7 +656,7 @@ static bool requester_may_repeat(struct qp *qp, uint64_t now)
 	if (qp->state != IBV_QPS_RTS && qp->state != IBV_QPS_SQD)
 		return false;
 	if (!odp_holds(&qp->odp) && !odp_waits(&qp->odp, MYNIC_PAGE_SEND) &&
-	    !qp_is_held(qp))
+	    !qp_way_is_full(qp))
 		return true;
 	requester_restart_timer(qp, now);
 	return false;
