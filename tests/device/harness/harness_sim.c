@@ -221,19 +221,7 @@ static void put_on_wire(struct sim_nic *n, const struct packet *pkt)
 	enqueue(sim, p, due);
 }
 
-/* The way to a NIC is that NIC */
-static const void *sim_way(const struct sim_nic *n, const uint8_t dmac[6])
-{
-	const struct sim *sim = n->sim;
-
-	for (unsigned int i = 0; i < sim->num_nics; i++) {
-		if (!memcmp(dmac, nic_mac(sim->nics[i].nic), 6))
-			return &sim->nics[i];
-	}
-	return NULL;
-}
-
-static const void *transmit(void *ctx, const struct packet *pkt)
+static void transmit(void *ctx, const struct packet *pkt)
 {
 	struct sim_nic *n = ctx;
 
@@ -247,7 +235,6 @@ static const void *transmit(void *ctx, const struct packet *pkt)
 		faults_pass(n->faults, n->sim->now, FAULT_TX, pkt);
 	else
 		put_on_wire(n, pkt);
-	return sim_way(n, pkt->dmac);
 }
 
 /* Whether the packet reaches one NIC, without conversion to a frame */
@@ -319,35 +306,18 @@ void sim_persisted(struct sim_nic *n)
 	nic_persisted(n->nic, n->persist_err);
 }
 
-static bool is_full(const void *way)
-{
-	const struct sim_nic *n = way;
-
-	return n->full;
-}
-
-static uint64_t num_emptied(void *ctx)
+static bool held(void *ctx)
 {
 	const struct sim_nic *n = ctx;
-	uint64_t num = 0;
 
-	for (unsigned int i = 0; i < n->sim->num_nics; i++)
-		num += n->sim->nics[i].num_emptied;
-	return num;
-}
-
-void sim_set_full(struct sim_nic *n, bool full)
-{
-	n->num_emptied += n->full && !full;
-	n->full = full;
+	return n->held;
 }
 
 static const struct nic_ops ops = {
 	.raise_irq = raise_irq,
 	.transmit = transmit,
 	.direct = direct,
-	.is_full = is_full,
-	.num_emptied = num_emptied,
+	.held = held,
 	.now = now,
 	.persist = persist,
 };

@@ -34,8 +34,7 @@ struct sim;
  * @irqs: interrupts by vector
  * @sent: transmitted packets, before the faults of the wire
  * @trains: trains among them; each counts once here
- * @full: its way can take no more
- * @num_emptied: how often sim_set_full() has ended that
+ * @held: the NIC must not send
  * @receiving: inside nic_receive()
  * @units: work for received packets, see nic_receive()
  * @faults: wire faults of its cable, or NULL
@@ -54,8 +53,7 @@ struct sim_nic {
 	uint64_t irqs[MYNIC_MAX_VECTORS];
 	uint64_t sent;
 	uint64_t trains;
-	bool full;
-	uint64_t num_emptied;
+	bool held;
 	bool receiving;
 	uint64_t units;
 	struct faults *faults;
@@ -179,11 +177,6 @@ void sim_doorbell(struct sim_nic *n, uint32_t uarn, unsigned int offset,
 	} while (0)
 
 #define SIM_WAIT(world, cond) SIM_WAIT_FOR(world, cond, 1000 * SEC)
-
-/*
- * sim_set_full() - whether what goes to a NIC has no room on its way
- */
-void sim_set_full(struct sim_nic *n, bool full);
 
 /*
  * sim_persisted() - report the outstanding result of making memory persistent

@@ -107,8 +107,6 @@ struct nic *nic_create(const struct nic_config *config)
 	TAILQ_INIT(&nic->failed_cqs);
 	TAILQ_INIT(&nic->tag_queue);
 	TAILQ_INIT(&nic->run_queue);
-	TAILQ_INIT(&nic->held_queue);
-	nic->held_lap = 1;
 	TAILQ_INIT(&nic->watch_queue);
 	TAILQ_INIT(&nic->flushes.waiting);
 	spread_init(&nic->spread);
@@ -236,10 +234,24 @@ void nic_destroy(struct nic *nic)
 	free(nic);
 }
 
+/* New packets have to wait, and nothing is to be given up meanwhile */
+static bool nic_is_held(const struct nic *nic)
+{
+	const struct nic_config *config = &nic->config;
+
+	return config->ops->held && config->ops->held(config->ctx);
+}
+
 static bool nic_run_timers(struct nic *nic)
 {
 	/* A look at the clock costs as much as a small packet */
-	return timers_run(&nic->timers, nic->turn.end - NIC_TURN_NS);
+	return !nic_is_held(nic) &&
+	       timers_run(&nic->timers, nic->turn.end - NIC_TURN_NS);
+}
+
+static bool nic_run_qps(struct nic *nic)
+{
+	return !nic_is_held(nic) && qps_run(nic);
 }
 
 /*
@@ -257,10 +269,11 @@ static bool nic_run_before_commands(struct nic *nic)
 	nic->turn.end -= NIC_TURN_NS / 2;
 	nic_grant(nic);
 	/*
-	 * Doorbells before a command take effect before it, unless the QP is
-	 * held: the host must not wait for a peer
+	 * Doorbells before a command take effect before it. While the NIC is
+	 * held they do not: its host must not wait for a peer
 	 */
-	qps_run_each(nic);
+	if (!nic_is_held(nic))
+		qps_run_each(nic);
 	nic_grant(nic);
 	more = tms_run(nic);
 	nic->turn.end += NIC_TURN_NS / 2;
@@ -274,8 +287,8 @@ bool nic_run(struct nic *nic)
 	 * QPs see what QPs have sent
 	 */
 	static bool (*const kinds[])(struct nic *nic) = {
-		nic_run_before_commands, admin_run,  cqs_run, eqs_run,
-		nic_run_timers,		 spread_run, qps_run,
+		nic_run_before_commands, admin_run,  cqs_run,	  eqs_run,
+		nic_run_timers,		 spread_run, nic_run_qps,
 	};
 	bool more = false;
 
@@ -314,7 +327,9 @@ static uint64_t nic_next_work(const struct nic *nic)
 	    !TAILQ_EMPTY(&nic->tag_queue) || nic->events_left ||
 	    !STAILQ_EMPTY(&nic->spread.packets))
 		return 0;
-	if (!TAILQ_EMPTY(&nic->run_queue) || qps_can_go_on(nic))
+	if (nic_is_held(nic))
+		return TIMER_NEVER;
+	if (!TAILQ_EMPTY(&nic->run_queue))
 		return 0;
 	return timers_next(&nic->timers);
 }

@@ -31,13 +31,11 @@ struct qp_info;
  * struct nic_ops - functions that the surroundings of a NIC provide
  * @raise_irq: signal MSI-X vector @vector; must not call the NIC
  * @transmit: send a packet, which is valid only during the call. A wire that
- *	loops it back to the same NIC has to queue it. Return: the way that the
- *	packet went, for @is_full; NULL: that is never full, or not known
+ *	loops it back to the same NIC has to queue it
  * @direct: whether transmit() of a unicast packet to @dmac passes it to exactly
  *	one other NIC, inside the call. Such a packet may be a train
- * @is_full: whether a way can take no more for now. QPs whose last packet went
- *	there wait. NULL: @transmit returns NULL
- * @num_emptied: how often ways have ceased to be full
+ * @held: whether to send nothing for now: QPs and their timers do not run until
+ *	it returns false. NULL: they always run
  * @may_have_mac: whether the NIC may take a MAC other than its permanent one,
  *	because nobody else has it. NULL: it may take any
  * @now: monotonic time in ns
@@ -49,10 +47,9 @@ struct qp_info;
  */
 struct nic_ops {
 	void (*raise_irq)(void *ctx, unsigned int vector);
-	const void *(*transmit)(void *ctx, const struct packet *pkt);
+	void (*transmit)(void *ctx, const struct packet *pkt);
 	bool (*direct)(void *ctx, const uint8_t dmac[6]);
-	bool (*is_full)(const void *way);
-	uint64_t (*num_emptied)(void *ctx);
+	bool (*held)(void *ctx);
 	bool (*may_have_mac)(void *ctx, const uint8_t mac[6]);
 	uint64_t (*now)(void *ctx);
 	int (*persist)(void *ctx, const struct iovec *iov, unsigned int num);

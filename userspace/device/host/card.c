@@ -26,16 +26,14 @@ static void card_raise_irq(void *ctx, unsigned int vector)
 	irq_raise(&card->pci.irq, vector);
 }
 
-static const void *card_transmit(void *ctx, const struct packet *pkt)
+static void card_transmit(void *ctx, const struct packet *pkt)
 {
 	struct card *card = ctx;
 	struct net_switch *sw = card->port.sw;
 	uint64_t units = sw->units;
 
-	/* Of packets that wire faults delay, the last way is likely. */
 	switch_transmit(&card->port, pkt);
 	nic_spend(card->nic, sw->units - units);
-	return card->port.way;
 }
 
 static bool card_direct(void *ctx, const uint8_t dmac[6])
@@ -45,18 +43,11 @@ static bool card_direct(void *ctx, const uint8_t dmac[6])
 	return switch_is_direct(&card->port, dmac);
 }
 
-static bool card_is_full(const void *way)
+static bool card_held(void *ctx)
 {
-	const struct switch_port *port = way;
+	struct card *card = ctx;
 
-	return port->congested;
-}
-
-static uint64_t card_num_emptied(void *ctx)
-{
-	const struct card *card = ctx;
-
-	return card->port.sw->num_emptied;
+	return switch_is_held(&card->port);
 }
 
 static bool card_may_have_mac(void *ctx, const uint8_t mac[6])
@@ -145,8 +136,7 @@ static const struct nic_ops card_ops = {
 	.raise_irq = card_raise_irq,
 	.transmit = card_transmit,
 	.direct = card_direct,
-	.is_full = card_is_full,
-	.num_emptied = card_num_emptied,
+	.held = card_held,
 	.may_have_mac = card_may_have_mac,
 	.now = card_now,
 	.persist = card_persist,

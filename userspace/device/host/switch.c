@@ -72,12 +72,15 @@ static void switch_output(struct switch_port *to, const struct packet *pkt)
 		to->sw->units += nic_receive(to->nic, pkt);
 }
 
-static void switch_send_to(struct switch_port *to, const struct packet *pkt)
+static void switch_send_to(struct switch_port *from, struct switch_port *to,
+			   const struct packet *pkt)
 {
 	if (to->faults)
 		faults_pass(to->faults, clock_ns(), switch_out_dir(to), pkt);
 	else
 		switch_output(to, pkt);
+	if (to->congested)
+		from->held_by = to;
 }
 
 static bool switch_send_to_nics(struct switch_port *from,
@@ -91,8 +94,7 @@ static bool switch_send_to_nics(struct switch_port *from,
 
 		if (to->nic &&
 		    !memcmp(nic_mac(to->nic), pkt->dmac, sizeof(pkt->dmac))) {
-			switch_send_to(to, pkt);
-			from->way = NULL;
+			switch_send_to(from, to, pkt);
 			found = true;
 		}
 	}
@@ -108,13 +110,9 @@ static bool switch_send_to_wire(struct switch_port *from,
 	if (!sw->num_wires)
 		return false;
 	to = mac_table_find(&sw->macs, pkt->dmac, sw->now);
-	if (!to || to == from)
-		return to;
-	switch_send_to(to, pkt);
-	from->way = to;
-	if (to->congested)
-		from->held_by = to;
-	return true;
+	if (to && to != from)
+		switch_send_to(from, to, pkt);
+	return to;
 }
 
 static bool switch_is_mac_of(const struct switch_port *port,
@@ -163,12 +161,10 @@ static void switch_input(struct switch_port *from, const struct packet *pkt)
 	if (!multicast &&
 	    (switch_send_to_nics(from, pkt) || switch_send_to_wire(from, pkt)))
 		return;
-	/* Nobody waits for a wire only because of such packets */
-	from->way = NULL;
 	for (unsigned int i = 0; i < sw->num; i++) {
 		if (sw->ports[i] == from)
 			continue;
-		switch_send_to(sw->ports[i], pkt);
+		switch_send_to(from, sw->ports[i], pkt);
 		/* The sender has counted one packet, and not each copy */
 		sw->units++;
 	}

@@ -73,8 +73,7 @@ struct port_stats {
  * @up: wire: frames can pass; changed by switch_set_up()
  * @cut: the cable is pulled; changed by switch_set_cut()
  * @congested: wire: its senders should wait
- * @way: wire that the last packet went to, if it had one receiver; or NULL
- * @held_by: wire: congested wire that it should wait for, or NULL
+ * @held_by: congested wire that the owner of the port should wait for, or NULL
  * @faults: wire faults of the port, or NULL. Their deliver() calls
  * switch_pass().
  * @capture: capture of packets that have passed the wire faults, or NULL
@@ -97,7 +96,6 @@ struct switch_port {
 	bool up;
 	bool cut;
 	bool congested;
-	struct switch_port *way;
 	struct switch_port *held_by;
 	struct faults *faults;
 	struct capture *capture;
@@ -122,7 +120,6 @@ struct switch_port {
  * @units: work so far for packets that were received, see nic_receive(), and
  *	for copies to several ports
  * @interrupts: interrupts of its NICs so far
- * @num_emptied: how often wires have ceased to be congested
  * @now: monotonic time in ns, exact to a second or so; the event loop updates
  * it
  * @fair_clock: reference time of its NICs
@@ -136,7 +133,6 @@ struct net_switch {
 	uint64_t packets;
 	uint64_t units;
 	uint64_t interrupts;
-	uint64_t num_emptied;
 	uint64_t now;
 	struct fair_clock fair_clock;
 	bool link_changed;
@@ -236,14 +232,7 @@ bool switch_has_link(const struct switch_port *port);
  */
 void switch_update_links(struct net_switch *sw);
 
-/* A wire is no longer congested. */
-static inline void switch_end_congestion(struct switch_port *port)
-{
-	port->congested = false;
-	port->sw->num_emptied++;
-}
-
-/* Whether a wire should not be read now. */
+/* Whether the owner of the port should not send now. */
 static inline bool switch_is_held(struct switch_port *port)
 {
 	if (port->held_by && !port->held_by->congested)

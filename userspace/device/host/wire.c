@@ -83,8 +83,7 @@ static void wire_update_hold(struct wire *wire)
 	struct switch_port *port = &wire->port;
 
 	if (used <= HOLD_END_BYTES) {
-		if (port->congested)
-			switch_end_congestion(port);
+		port->congested = false;
 		wire->stuck = false;
 	} else if (used >= HOLD_BYTES && !port->congested && !wire->stuck) {
 		port->congested = true;
@@ -341,7 +340,7 @@ void wire_run(struct wire *wire)
 	uint64_t now = wire->port.sw->now;
 
 	if (wire->port.congested && now - wire->held_since >= HOLD_LIMIT) {
-		switch_end_congestion(&wire->port);
+		wire->port.congested = false;
 		wire->stuck = true;
 	}
 	if (now >= wire->try_at) {

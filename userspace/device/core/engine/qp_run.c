@@ -66,30 +66,6 @@ bool qps_stop_watching(struct nic *nic)
 	return found;
 }
 
-static uint64_t qp_run_num_emptied(const struct nic *nic)
-{
-	return nic->config.ops->num_emptied(nic->config.ctx);
-}
-
-bool qps_can_go_on(const struct nic *nic)
-{
-	return !TAILQ_EMPTY(&nic->held_queue) &&
-	       qp_run_num_emptied(nic) != nic->num_emptied;
-}
-
-/* In an error state it only has to flush */
-static bool qp_run_must_hold(const struct qp *qp)
-{
-	return qp->state != IBV_QPS_ERR && qp_way_is_full(qp);
-}
-
-static void qp_run_hold(struct nic *nic, struct qp *qp)
-{
-	if (TAILQ_EMPTY(&nic->held_queue))
-		nic->num_emptied = qp_run_num_emptied(nic);
-	qp_hold(nic, qp);
-}
-
 static bool qp_run_pieces(struct nic *nic, unsigned int num)
 {
 	struct qp *qp;
@@ -102,10 +78,6 @@ static bool qp_run_pieces(struct nic *nic, unsigned int num)
 			return true;
 		nic_charge(nic, 1);
 		qp_unschedule(nic, qp);
-		if (qp_run_must_hold(qp)) {
-			qp_run_hold(nic, qp);
-			continue;
-		}
 		if (transport_run_qp(qp))
 			qp_schedule(nic, qp);
 		if (qp->watched)
@@ -116,10 +88,6 @@ static bool qp_run_pieces(struct nic *nic, unsigned int num)
 
 bool qps_run(struct nic *nic)
 {
-	if (qps_can_go_on(nic)) {
-		nic->num_emptied = qp_run_num_emptied(nic);
-		qps_release(nic);
-	}
 	return qp_run_pieces(nic, RUN_QUANTUM);
 }
 

@@ -24,9 +24,6 @@ bool qp_doorbell(struct nic *nic, uint32_t uarn, uint32_t number);
 /* Does a limited amount of work. Returns true if there is more. */
 bool qps_run(struct nic *nic);
 
-/* Whether QPs that wait for a way that was full may go on now. */
-bool qps_can_go_on(const struct nic *nic);
-
 /* Lets each QP that has work do some of it, once. */
 void qps_run_each(struct nic *nic);
 

@@ -221,7 +221,7 @@ static void eth_loop_back(struct nic *nic, const struct packet *pkt)
 static void eth_transmit(struct qp *qp, const struct packet *pkt)
 {
 	qp_count_quietly(qp, MYNIC_STAT_TX_ETH_PACKETS);
-	qp->way = port_transmit(qp->nic, pkt);
+	port_transmit(qp->nic, pkt);
 	eth_loop_back(qp->nic, pkt);
 }
 

@@ -109,13 +109,13 @@ bool port_is_open(const struct nic *nic)
 	return nic_enabled(nic) && nic->port.up && nic->port.link;
 }
 
-const void *port_transmit(struct nic *nic, const struct packet *pkt)
+void port_transmit(struct nic *nic, const struct packet *pkt)
 {
 	if (!port_is_open(nic))
-		return NULL;
+		return;
 	nic->stats[MYNIC_STAT_TX_PACKETS] += packet_count(pkt);
 	nic->stats[MYNIC_STAT_TX_BYTES] += packet_len(pkt);
 	if (traffic_is_noted(nic))
 		traffic_note_packet(nic, JOURNAL_SENT, pkt);
-	return nic->config.ops->transmit(nic->config.ctx, pkt);
+	nic->config.ops->transmit(nic->config.ctx, pkt);
 }

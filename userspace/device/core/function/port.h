@@ -27,10 +27,8 @@ bool port_is_open(const struct nic *nic);
  * @pkt: the complete packet; valid until this returns
  *
  * It counts TX_PACKETS and TX_BYTES. The caller counts all other TX_*.
- *
- * Return: the way that the packet went, see &struct nic_ops.
  */
-const void *port_transmit(struct nic *nic, const struct packet *pkt);
+void port_transmit(struct nic *nic, const struct packet *pkt);
 
 /* Commands of the host; see admin.h */
 int admin_query_port(struct nic *nic, struct admin_call *call);

@@ -94,7 +94,7 @@ void path_send(struct qp *qp, struct packet *pkt)
 	counters_add(qp, MYNIC_STAT_TX_RDMA_PACKETS, num);
 	qp->nic->stats[MYNIC_STAT_TX_RDMA_BYTES] += pkt->payload_len;
 	counters_add(qp, MYNIC_STAT_TX_RDMA_BYTES, pkt->payload_len);
-	qp->way = port_transmit(qp->nic, pkt);
+	port_transmit(qp->nic, pkt);
 }
 
 uint32_t path_train(const struct qp *qp, uint32_t num)

@@ -36,38 +36,12 @@ void qp_schedule(struct nic *nic, struct qp *qp)
 	if (qp->scheduled)
 		return;
 	qp->scheduled = true;
-	qp->held_lap = 0;
 	TAILQ_INSERT_TAIL(&nic->run_queue, qp, run_link);
 }
 
 void qp_unschedule(struct nic *nic, struct qp *qp)
 {
-	if (qp_is_held(qp))
-		TAILQ_REMOVE(&nic->held_queue, qp, run_link);
-	else if (qp->scheduled)
+	if (qp->scheduled)
 		TAILQ_REMOVE(&nic->run_queue, qp, run_link);
 	qp->scheduled = false;
-}
-
-bool qp_way_is_full(const struct qp *qp)
-{
-	return qp->way && qp->nic->config.ops->is_full(qp->way);
-}
-
-void qp_hold(struct nic *nic, struct qp *qp)
-{
-	qp->scheduled = true;
-	qp->held_lap = nic->held_lap;
-	TAILQ_INSERT_TAIL(&nic->held_queue, qp, run_link);
-}
-
-bool qp_is_held(const struct qp *qp)
-{
-	return qp->scheduled && qp->held_lap == qp->nic->held_lap;
-}
-
-void qps_release(struct nic *nic)
-{
-	TAILQ_CONCAT(&nic->run_queue, &nic->held_queue, run_link);
-	nic->held_lap++;
 }

@@ -42,7 +42,7 @@ struct qp *qp_of_command(const struct nic *nic, const struct admin_call *call);
 /* The doorbell record; NULL, counted as BAD_DMA, if it is not there. */
 struct mynic_qp_dbrec *qp_dbrec(struct nic *nic, struct qp *qp);
 
-/* Removes it from the run queue, or from those that are held. */
+/* Removes it from the run queue. */
 void qp_unschedule(struct nic *nic, struct qp *qp);
 
 /**
@@ -53,20 +53,5 @@ void qp_unschedule(struct nic *nic, struct qp *qp);
  * It does nothing if the QP is scheduled already.
  */
 void qp_schedule(struct nic *nic, struct qp *qp);
-
-/*
- * Whether the way of its last packet can take no more. Then it sends nothing,
- * and gives nothing up.
- */
-bool qp_way_is_full(const struct qp *qp);
-
-/* Have a QP that is not scheduled wait until a way is no longer full. */
-void qp_hold(struct nic *nic, struct qp *qp);
-
-/* Whether it waits for that */
-bool qp_is_held(const struct qp *qp);
-
-/* Schedule all QPs that are held. Those whose way is still full wait again. */
-void qps_release(struct nic *nic);
 
 #endif /* MYNIC_QP_H */

@@ -37,10 +37,6 @@ void qp_enter_error(struct qp *qp)
 	if (qp->service->stop)
 		qp->service->stop(qp);
 	qp_set_rq_ring(qp, true);
-	if (qp_is_held(qp)) {
-		qp_unschedule(qp->nic, qp);
-		qp_schedule(qp->nic, qp);
-	}
 	if (qp->has_rq)
 		timer_set(&qp->nic->timers, &qp->rq.look,
 			  nic_now(qp->nic) + RQ_RING_DELAY);

@@ -648,15 +648,14 @@ static void requester_probe(struct qp *qp, uint64_t now)
 
 /*
  * Whether packets can be sent again. An answer may have arrived and wait for a
- * page, or the packet that asks for it waits for one. Or the way is full. The
- * time starts again then.
+ * page, or the packet that asks for it waits for one. The time starts again
+ * then.
  */
 static bool requester_may_repeat(struct qp *qp, uint64_t now)
 {
 	if (qp->state != IBV_QPS_RTS && qp->state != IBV_QPS_SQD)
 		return false;
-	if (!odp_holds(&qp->odp) && !odp_waits(&qp->odp, MYNIC_PAGE_SEND) &&
-	    !qp_way_is_full(qp))
+	if (!odp_holds(&qp->odp) && !odp_waits(&qp->odp, MYNIC_PAGE_SEND))
 		return true;
 	requester_restart_timer(qp, now);
 	return false;

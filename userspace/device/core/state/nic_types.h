@@ -100,9 +100,6 @@ struct reset {
  * @failed_cqs: CQs with QPs that do not know yet that the CQ has failed
  * @tag_queue: SRQs with a doorbell for their tag ring
  * @run_queue: QPs with work, in round-robin order
- * @held_queue: QPs whose way was full
- * @held_lap: &qp.held_lap of the QPs in @held_queue
- * @num_emptied: of &struct nic_ops, when @held_queue was last emptied
  * @watch_queue: QPs that were active recently, the oldest first
  * @num_watched: elements of @watch_queue
  * @dma_mkey: the region behind NIC_DMA_LKEY
@@ -152,9 +149,6 @@ struct nic {
 	struct cq_queue failed_cqs;
 	struct srq_queue tag_queue;
 	struct qp_queue run_queue;
-	struct qp_queue held_queue;
-	uint64_t held_lap;
-	uint64_t num_emptied;
 	struct qp_queue watch_queue;
 	unsigned int num_watched;
 	struct mkey dma_mkey;

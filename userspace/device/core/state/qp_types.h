@@ -90,15 +90,13 @@ struct qp_attr {
  * @flags: MYNIC_QP_*
  * @has_sq: it has a send ring
  * @has_rq: it has a receive ring
- * @scheduled: it is in &nic.run_queue or &nic.held_queue
+ * @scheduled: it is in &nic.run_queue
  * @watched: it is in &nic.watch_queue
  * @db_suppress: the host was told that it need not ring the doorbell
  * @counted_ops: operations in @comp_cntrs, MYNIC_COMP_CNTR_SEND and so on
  * @answered: &send_queue.pi when the last request arrived
  * @counters: counter set that it is bound to, or NULL
- * @run_link: link in &nic.run_queue or &nic.held_queue
- * @way: where the last packet went, see &struct nic_ops
- * @held_lap: &nic.held_lap if it is in &nic.held_queue; another value if not
+ * @run_link: link in &nic.run_queue
  * @rndv: rendezvous for a tag matching SRQ
  * @odp: waits for missing pages
  * @flush: persistence work
@@ -151,8 +149,6 @@ struct qp {
 	uint32_t answered;
 	struct counters *counters;
 	TAILQ_ENTRY(qp) run_link;
-	const void *way;
-	uint64_t held_lap;
 	struct rndv rndv;
 	struct odp odp;
 	struct flush flush;
