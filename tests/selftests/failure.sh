@@ -104,16 +104,17 @@ consumer=/sys/module/flushed_consumer/parameters
 is_removed() { [ "$(cat $consumer/removing)" = Y ]; }
 has_let_go() { [ "$(cat $consumer/result)" != -115 ]; } # EINPROGRESS
 
-# flushes COMMAND...: COMMAND makes the device fail. A consumer in the kernel finds
-# its request flushed, and nothing else of it is woken
+# flushes Y|N COMMAND...: COMMAND makes the device fail. A consumer in the kernel finds
+# its request flushed, and nothing else of it is woken. Y: before it loses the device
 flushes() {
-	local before result status=0
+	local before result status=0 told=$1
 
 	before=$(failures '')
 	watch "$near_rdma" &&
 		insmod "$here/modules/$(uname -r)/flushed_consumer.ko" \
 			device="$near_rdma" || return
-	"$@" && wait_for has_let_go || status=1
+	"${@:2}" && wait_for has_let_go || status=1
+	[ "$(cat $consumer/told)" = "$told" ] || status=1
 	result=$(cat $consumer/result)
 	echo "result $result"
 	recovers '' "$before" && [ "$result" = 0 ] || status=1
@@ -350,10 +351,10 @@ result "reported by devlink: an error" fatal
 result "reported by devlink: a hang" hang
 result "processes are told though others hold the device" held_by_others
 result "a consumer in the kernel finds its request flushed" \
-	flushes devlink health test "$devlink" reporter fatal
+	flushes Y devlink health test "$devlink" reporter fatal
 result "when a device that only seems to hang has stopped" \
-	flushes devlink health test "$devlink" reporter hang
-result "also while it is taken away" flushes fails_in_reset
+	flushes Y devlink health test "$devlink" reporter hang
+result "also while it is taken away" flushes N fails_in_reset
 result "another soon after that" fatal
 result "a hang that is noticed late" late_hang
 result "a hang while filters change" change_filters

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
  * A consumer in the kernel that has a request outstanding when the device fails.
- * It does not let go of the device before that request is flushed. Nothing else
+ * If it lost the device first, some consumers would wait for the request until
+ * it times out. It does not let go of the device before that request is flushed. Nothing else
  * that it has may be woken. The device must not write to memory any more then,
  * nor when a QP has been destroyed.
  */
@@ -25,6 +26,10 @@ MODULE_PARM_DESC(device, "RDMA device");
 static bool removing;
 module_param(removing, bool, 0400);
 MODULE_PARM_DESC(removing, "the device is taken away, or has been");
+
+static bool told;
+module_param(told, bool, 0400);
+MODULE_PARM_DESC(told, "its request was flushed before the device was taken away");
 
 static int result = -ENODEV;
 module_param(result, int, 0400);
@@ -224,6 +229,7 @@ static void flushed_remove(struct ib_device *ibdev, void *client_data)
 {
 	int ret;
 
+	WRITE_ONCE(told, completion_done(&flushed.woken));
 	WRITE_ONCE(removing, true);
 	ret = flushed_wait(&flushed);
 	WRITE_ONCE(flushed.ends, true);

@@ -65,6 +65,31 @@ static void mynic_wake_qp(struct mynic_qp *qp)
 }
 
 /*
+ * Whether consumers in the kernel have QPs, other than the RDMA core. If the
+ * device is dead, they cannot post to new ones.
+ */
+bool mynic_has_consumers(struct mynic_dev *mdev)
+{
+	struct mynic_res *res;
+	struct mynic_qp *qp;
+	bool found = false;
+	unsigned long qpn;
+
+	xa_for_each(&mdev->qps, qpn, res) {
+		res = mynic_res_get(&mdev->qps, qpn);
+		if (!res)
+			continue;
+		qp = container_of(res, struct mynic_qp, res);
+		found = mynic_qp_is_consumers(qp) &&
+			qp->ibqp.qp_type != IB_QPT_GSI;
+		mynic_res_put(res);
+		if (found)
+			break;
+	}
+	return found;
+}
+
+/*
  * Have the kernel's consumers of a dead device poll their CQs, where they find
  * their requests flushed. May sleep.
  */

@@ -82,10 +82,16 @@ static void mynic_tell_work(struct work_struct *work)
 	ib_dispatch_event(&event);
 }
 
-/* The device is dead. */
+/*
+ * The device is dead. If it may hang, consumers in the kernel delay the RDMA
+ * core for the time of a reset, see mynic_stop().
+ */
 void mynic_tell_soon(struct mynic_dev *mdev)
 {
-	queue_delayed_work(mdev->alive_wq, &mdev->tell_work, MYNIC_TELL_DELAY);
+	bool late = mynic_hung(mdev) && mynic_has_consumers(mdev);
+
+	queue_delayed_work(mdev->alive_wq, &mdev->tell_work,
+			   late ? 0 : MYNIC_TELL_DELAY);
 }
 
 /* From now on contexts can be told: &mynic_dev.ibdev is there. */

@@ -1237,6 +1237,7 @@ int mynic_post_marker(struct mynic_dev *mdev, struct mynic_qp *qp,
 
 /* Flushing and draining QPs of a dead device */
 
+bool mynic_has_consumers(struct mynic_dev *mdev);
 void mynic_wake_consumers(struct mynic_dev *mdev);
 int mynic_flush_cq(struct mynic_dev *mdev, struct mynic_cq *cq, int room,
 		   struct ib_wc *wc);

@@ -34,13 +34,17 @@ void mynic_stop(struct mynic_dev *mdev, enum mynic_state state)
 {
 	lockdep_assert_held(&mdev->state_lock);
 	/*
-	 * If the device is dead, this work resets it, and then fails the requests
-	 * of consumers. They clean up at once when they have seen that. Without
-	 * it, unregistering the RDMA device would wait for their timeouts.
+	 * If the device is dead, this work fails the requests of consumers, once
+	 * the device has had the time for a reset. They must see that before
+	 * they lose the RDMA device, or they wait for their timeouts. User
+	 * contexts have nothing to wait for.
 	 */
+	if (mynic_has_consumers(mdev))
+		flush_work(&mdev->announce_work);
+	if (mdev->state == MYNIC_UP)
+		mynic_ib_unregister(mdev);
 	flush_work(&mdev->announce_work);
 	if (mdev->state == MYNIC_UP) {
-		mynic_ib_unregister(mdev);
 		mynic_netdev_detach(mdev);
 		mynic_hw_down(mdev);
 	}
