@@ -489,6 +489,29 @@ TEST(odp_every_stage_waits_for_long)
 	}
 }
 
+/* What the host has said is not forgotten while there is no room for packets */
+TEST(odp_every_stage_fails_without_room)
+{
+	for (const struct stage *s = stages; s != stages + ARRAY_SIZE(stages);
+	     s++) {
+		struct scene c = begin(s, true);
+		struct drv *d = s->at_peer ? c.p.b.d : c.p.a.d;
+		struct mynic_eqe eqe = wait_fault(d);
+
+		for (unsigned int i = 0; i < 2; i++)
+			sim_set_room(&c.p.sim->nics[i], 0);
+		CHECK_EQ(answer(d, &eqe, true), MYNIC_AQ_OK);
+		sim_run(c.p.sim, MSEC);
+		for (unsigned int i = 0; i < 2; i++)
+			sim_set_room(&c.p.sim->nics[i], SIM_MUCH_ROOM);
+		drv_expect(c.p.a.cq, 0, s->failed);
+		sim_settle(c.p.sim);
+		while (drv_eq_poll(&d->event, &eqe))
+			CHECK(eqe.type < MYNIC_EVENT_PAGE_FAULT);
+		sim_free(c.p.sim);
+	}
+}
+
 /* The peer, which has been told to wait, learns that there is no such page */
 TEST(odp_every_stage_fails_after_long)
 {

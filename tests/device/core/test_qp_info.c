@@ -57,6 +57,20 @@ TEST(all_in_order)
 	CHECK(!nic_next_qp(nic, &number, &info));
 }
 
+TEST(waits_for_room)
+{
+	struct drv_pair p = drv_rc_pair(NULL);
+	struct drv_wr wr = drv_send_wr(&p.a, 8);
+
+	sim_set_room(p.b.d->n, 0);
+	drv_post_send(p.a.qp, &wr);
+	sim_run(p.sim, MSEC);
+	CHECK_EQ(info_of(&p.a).waits, QP_WAIT_ROOM);
+	sim_set_room(p.b.d->n, SIM_MUCH_ROOM);
+	sim_settle(p.sim);
+	CHECK(!(info_of(&p.a).waits & QP_WAIT_ROOM));
+}
+
 TEST(waits_for_an_acknowledgment)
 {
 	struct drv_pair p = drv_rc_pair(

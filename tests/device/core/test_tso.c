@@ -441,3 +441,72 @@ TEST(tso_ud_bad_requests)
 	CHECK_EQ(drv_expect(p.a.cq, DRV_WR_ID, IBV_WC_LOC_QP_OP_ERR).vendor_err,
 		 MYNIC_SYN_BAD_GID);
 }
+
+/* The rest waits as soon as there is no room for it */
+TEST(tso_without_room)
+{
+	struct drv_pair p = ud_pair();
+	struct drv_wr wr = ud_wr(&p, 100 * 64);
+	struct sim_nic *n = p.a.d->n;
+	uint64_t sent;
+
+	post_tso(&p.a, wr, "header", 6, 64);
+	/* A part of it, as time passes */
+	p.sim->tick = 50 * USEC;
+	while (!n->sent)
+		nic_run(n->nic);
+	p.sim->tick = 0;
+	CHECK(n->sent < 100);
+	sim_set_room(p.b.d->n, 0);
+	sent = n->sent;
+	drv_expect_none(p.a.cq, SEC);
+	CHECK_EQ(n->sent, sent);
+	sim_set_room(p.b.d->n, SIM_MUCH_ROOM);
+	drv_expect(p.a.cq, DRV_WR_ID, IBV_WC_SUCCESS);
+	CHECK_EQ(n->sent, 100);
+}
+
+TEST(tso_frames_without_room)
+{
+	struct drv_pair p = raw_pair();
+	struct drv_wr wr = one_sge(&p.a, 100 * 64);
+	struct sim_nic *n = p.a.d->n;
+	struct eth_buf h;
+	uint64_t sent;
+
+	put_header(&h, 0, 1, 1, ACK, 0);
+	memcpy(h.data, nic_mac(p.b.d->n->nic), 6);
+	post_tso(&p.a, wr, h.data, h.len, 64);
+	/* A part of it, as time passes */
+	p.sim->tick = 50 * USEC;
+	while (!n->sent)
+		nic_run(n->nic);
+	p.sim->tick = 0;
+	CHECK(n->sent < 100);
+	sim_set_room(p.b.d->n, 0);
+	sent = n->sent;
+	drv_expect_none(p.a.cq, SEC);
+	CHECK_EQ(n->sent, sent);
+	sim_set_room(p.b.d->n, SIM_MUCH_ROOM);
+	drv_expect(p.a.cq, DRV_WR_ID, IBV_WC_SUCCESS);
+	CHECK_EQ(n->sent, 100);
+}
+
+/* A request that has not begun does not delay the end of the others */
+TEST(tso_without_room_is_not_drained)
+{
+	struct mynic_qp_attr attr = {
+		.attr_mask = IBV_QP_STATE | IBV_QP_EN_SQD_ASYNC_NOTIFY,
+		.qp_state = IBV_QPS_SQD,
+		.sq_drained_event = 1,
+	};
+	struct drv_pair p = ud_pair();
+	struct drv_wr wr = ud_wr(&p, 100 * 64);
+
+	sim_set_room(p.b.d->n, 0);
+	post_tso(&p.a, wr, "header", 6, 64);
+	sim_run(p.sim, MSEC);
+	CHECK_EQ(drv_modify_qp(p.a.qp, &attr), MYNIC_AQ_OK);
+	drv_expect_event(&p.a.d->event, MYNIC_EVENT_SQ_DRAINED, p.a.qp->number);
+	CHECK_EQ(p.a.d->n->sent, 0);
+}

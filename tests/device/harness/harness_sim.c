@@ -221,12 +221,32 @@ static void put_on_wire(struct sim_nic *n, const struct packet *pkt)
 	enqueue(sim, p, due);
 }
 
+static struct sim_nic *find_nic(struct sim *sim, const uint8_t dmac[6])
+{
+	for (unsigned int i = 0; i < sim->num_nics; i++) {
+		if (!memcmp(dmac, nic_mac(sim->nics[i].nic), 6))
+			return &sim->nics[i];
+	}
+	return NULL;
+}
+
+static void use_room(struct sim *sim, const struct packet *pkt)
+{
+	struct sim_nic *to = find_nic(sim, pkt->dmac);
+	unsigned int num = packet_count(pkt);
+
+	if (!to || to->room == SIM_MUCH_ROOM)
+		return;
+	to->room -= num < to->room ? num : to->room;
+}
+
 static void transmit(void *ctx, const struct packet *pkt)
 {
 	struct sim_nic *n = ctx;
 
 	n->sent += packet_count(pkt);
 	n->trains += !!pkt->train_mtu;
+	use_room(n->sim, pkt);
 	if (n->receiving)
 		FAIL("a NIC transmits inside its nic_receive()");
 	if (n->sim->frames)
@@ -306,18 +326,28 @@ void sim_persisted(struct sim_nic *n)
 	nic_persisted(n->nic, n->persist_err);
 }
 
-static bool held(void *ctx)
+static int full_way(void *ctx, const uint8_t dmac[6])
 {
-	const struct sim_nic *n = ctx;
+	struct sim_nic *n = ctx;
+	const struct sim_nic *to = find_nic(n->sim, dmac);
 
-	return n->held;
+	return to && !to->room ? (int)(to - n->sim->nics) : -1;
+}
+
+void sim_set_room(struct sim_nic *n, unsigned int num)
+{
+	struct sim *sim = n->sim;
+
+	n->room = num;
+	for (unsigned int i = 0; i < sim->num_nics && num; i++)
+		nic_resume(sim->nics[i].nic, n - sim->nics);
 }
 
 static const struct nic_ops ops = {
 	.raise_irq = raise_irq,
 	.transmit = transmit,
 	.direct = direct,
-	.held = held,
+	.full_way = full_way,
 	.now = now,
 	.persist = persist,
 };
@@ -399,6 +429,7 @@ struct sim *sim_new_small(unsigned int nics, uint64_t memory)
 		n->sim = sim;
 		n->index = i;
 		n->iova = (i + 1ull) << 33;
+		n->room = SIM_MUCH_ROOM;
 		n->mem = mmap(NULL, SIM_MEM_SIZE, PROT_READ | PROT_WRITE,
 			      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1,
 			      0);

@@ -34,7 +34,7 @@ struct sim;
  * @irqs: interrupts by vector
  * @sent: transmitted packets, before the faults of the wire
  * @trains: trains among them; each counts once here
- * @held: the NIC must not send
+ * @room: packets that still have room on their way to it; set by sim_set_room()
  * @receiving: inside nic_receive()
  * @units: work for received packets, see nic_receive()
  * @faults: wire faults of its cable, or NULL
@@ -53,7 +53,7 @@ struct sim_nic {
 	uint64_t irqs[MYNIC_MAX_VECTORS];
 	uint64_t sent;
 	uint64_t trains;
-	bool held;
+	unsigned int room;
 	bool receiving;
 	uint64_t units;
 	struct faults *faults;
@@ -177,6 +177,11 @@ void sim_doorbell(struct sim_nic *n, uint32_t uarn, unsigned int offset,
 	} while (0)
 
 #define SIM_WAIT(world, cond) SIM_WAIT_FOR(world, cond, 1000 * SEC)
+
+/* Makes room for @num packets that go to a NIC. */
+void sim_set_room(struct sim_nic *n, unsigned int num);
+
+#define SIM_MUCH_ROOM (~0u)
 
 /*
  * sim_persisted() - report the outstanding result of making memory persistent

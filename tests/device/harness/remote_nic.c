@@ -264,3 +264,15 @@ const uint8_t *nic_permanent_mac(const struct nic *nic)
 {
 	return nic->config.mac;
 }
+
+bool nic_can_receive(const struct nic *nic)
+{
+	(void)nic;
+	return true;
+}
+
+void nic_resume(struct nic *nic, unsigned int way)
+{
+	(void)nic;
+	(void)way;
+}

@@ -19,6 +19,8 @@
  * @units: work for each packet
  * @link: link state that it was told
  * @overruns: overruns that it was told
+ * @resumed: ways that it was told to try again, a bit each
+ * @closed: it takes no packets
  */
 struct nic {
 	uint8_t mac[6];
@@ -31,6 +33,8 @@ struct nic {
 	uint32_t units;
 	bool link;
 	unsigned int overruns;
+	uint64_t resumed;
+	bool closed;
 };
 
 static struct log test_log = { .name = "test" };
@@ -68,6 +72,16 @@ void nic_set_link(struct nic *nic, bool up)
 void nic_overrun(struct nic *nic)
 {
 	nic->overruns++;
+}
+
+bool nic_can_receive(const struct nic *nic)
+{
+	return !nic->closed;
+}
+
+void nic_resume(struct nic *nic, unsigned int way)
+{
+	nic->resumed |= 1ull << way;
 }
 
 static int try_connect(struct switch_port *port, struct nic *nic)
@@ -378,7 +392,7 @@ static void wire_send(struct switch_port *port, const struct packet *pkt)
 
 	(void)pkt;
 	wire->num++;
-	port->congested = wire->full;
+	switch_set_congested(port, wire->full);
 }
 
 static void setup_wires(unsigned int n)
@@ -594,23 +608,253 @@ TEST(links_follow_the_other_ports)
 	CHECK(!nics[1].link);
 }
 
-TEST(senders_to_a_full_wire_are_held)
+static const uint8_t all[6] = { 0xff, 0xff, 0xff, 0xff, 0xff, 0xff };
+static const uint8_t unknown[6] = { 2, 0, 0, 0, 9, 9 };
+
+static bool is_full(const struct nic *from, const uint8_t *dmac)
 {
+	return switch_full_way(&from->port, dmac) >= 0;
+}
+
+TEST(senders_to_a_full_wire_wait)
+{
+	int way;
+
 	setup(2);
 	nics[0].mac[4] = 7;
 	setup_wires(2);
 	wire_brings(0, far, nics[0].mac);
 	wire_brings(1, other, nics[0].mac);
+	CHECK(!is_full(&nics[0], far));
 	wires[0].full = true;
+	wires[1].full = true;
 	send_byte(&nics[0], far, 1);
-	send_byte(&nics[1], other, 1);
-	CHECK(switch_is_held(&nics[0].port));
-	CHECK(!switch_is_held(&nics[1].port));
+	way = switch_full_way(&nics[0].port, far);
+	CHECK(way >= 0);
+	CHECK_EQ(switch_full_way(&nics[1].port, far), way);
+	CHECK(!is_full(&nics[0], other));
+	CHECK(!is_full(&nics[0], nics[1].mac));
+	CHECK(!is_full(&nics[0], nics[0].mac));
 	wire_brings(1, other, far);
 	CHECK(switch_is_held(&wires[1].port));
 	CHECK(!switch_is_held(&wires[0].port));
-	wires[0].port.congested = false;
-	CHECK(!switch_is_held(&nics[0].port));
+	send_byte(&nics[0], other, 1);
+	CHECK(switch_full_way(&nics[0].port, other) >= 0);
+	CHECK(switch_full_way(&nics[0].port, other) != way);
+	for (unsigned int i = 0; i < 2; i++)
+		nics[i].resumed = 0;
+	switch_set_congested(&wires[0].port, false);
+	CHECK(!is_full(&nics[0], far));
+	CHECK(is_full(&nics[0], other));
+	CHECK(!switch_is_held(&wires[1].port));
+	for (unsigned int i = 0; i < 2; i++) {
+		CHECK(nics[i].resumed & 1ull << way);
+		CHECK(!(nics[i].resumed &
+			1ull << switch_full_way(&nics[0].port, other)));
+	}
+}
+
+/* Frames to a peer would go to all others if they made the switch forget it. */
+TEST(invented_addresses_replace_their_own)
+{
+	uint8_t invented[6] = { 2 };
+
+	setup(1);
+	nics[0].mac[4] = 7;
+	setup_wires(2);
+	wire_brings(0, far, nics[0].mac);
+	for (uint32_t i = 0; i < 100000; i++) {
+		sw.now++;
+		memcpy(invented + 1, &i, sizeof(i));
+		wire_brings(1, invented, nics[0].mac);
+	}
+	wires[0].num = 0;
+	wires[1].num = 0;
+	send_byte(&nics[0], far, 1);
+	CHECK_EQ(wires[0].num, 1);
+	CHECK_EQ(wires[1].num, 0);
+}
+
+/* The others may have more addresses than they can have in the table */
+TEST(addresses_share_a_set)
+{
+	uint8_t mac[6] = { 2 };
+	unsigned int num = 0;
+
+	setup(1);
+	nics[0].mac[4] = 7;
+	setup_wires(2);
+	/* Wire 1 comes first, and has all of the table for some time */
+	for (uint32_t i = 0; i < 100000; i++) {
+		sw.now++;
+		memcpy(mac + 1, &i, sizeof(i));
+		wire_brings(1, mac, nics[0].mac);
+	}
+	for (unsigned int round = 0; round < 2; round++) {
+		mac[5] = 1;
+		for (uint32_t i = 0; i < 1000; i++) {
+			sw.now++;
+			memcpy(mac + 1, &i, sizeof(i));
+			num += mac_table_find(&sw.macs, mac, sw.now) ==
+			       &wires[0].port;
+			wire_brings(0, mac, nics[0].mac);
+		}
+	}
+	/* One of a set for sure, and mostly two */
+	CHECK(num > 900);
+	/* Addresses that are not seen any more are in nobody's way. */
+	sw.now += MAC_TABLE_AGE + 1;
+	num = 0;
+	for (unsigned int round = 0; round < 2; round++) {
+		for (uint32_t i = 0; i < 1000; i++) {
+			sw.now++;
+			memcpy(mac + 1, &i, sizeof(i));
+			num += mac_table_find(&sw.macs, mac, sw.now) ==
+			       &wires[0].port;
+			wire_brings(0, mac, nics[0].mac);
+		}
+	}
+	CHECK(num > 980);
+}
+
+/* A wire that is unplugged must not take another one's way. */
+TEST(ways_of_wires_differ)
+{
+	setup(1);
+	setup_wires(3);
+	switch_disconnect(&wires[0].port);
+	CHECK(wires[1].port.way != wires[2].port.way);
+	CHECK_EQ(switch_connect(&sw, &wires[0].port), 0);
+	CHECK(wires[0].port.way != wires[1].port.way);
+	CHECK(wires[0].port.way != wires[2].port.way);
+}
+
+TEST(full_wire_is_unplugged)
+{
+	setup(1);
+	nics[0].mac[4] = 7;
+	setup_wires(2);
+	wire_brings(0, far, nics[0].mac);
+	wires[0].full = true;
+	send_byte(&nics[0], far, 1);
+	nics[0].resumed = 0;
+	switch_disconnect(&wires[0].port);
+	CHECK(nics[0].resumed & 1ull << wires[0].port.way);
+	CHECK_EQ(sw.num_congested, 0);
+}
+
+/* An address that a NIC takes over is not behind the wire any more. */
+TEST(nic_takes_an_address_from_a_full_wire)
+{
+	setup(1);
+	nics[0].mac[4] = 7;
+	setup_wires(1);
+	wire_brings(0, far, nics[0].mac);
+	wires[0].full = true;
+	send_byte(&nics[0], far, 1);
+	CHECK(is_full(&nics[0], far));
+	memcpy(nics[0].mac, far, 6);
+	CHECK(!is_full(&nics[0], far));
+}
+
+/* A slow peer must not stop what others are to get, too. */
+TEST(packets_for_all_wait_for_the_fastest)
+{
+	int way;
+
+	setup(1);
+	nics[0].mac[4] = 7;
+	setup_wires(2);
+	wires[0].full = true;
+	send_byte(&nics[0], all, 1);
+	CHECK(wires[0].port.congested);
+	CHECK(!is_full(&nics[0], all));
+	CHECK(!is_full(&nics[0], unknown));
+	wire_brings(1, other, all);
+	CHECK(!switch_is_held(&wires[1].port));
+	wires[1].full = true;
+	send_byte(&nics[0], all, 1);
+	CHECK(is_full(&nics[0], all));
+	CHECK(is_full(&nics[0], unknown));
+	way = switch_full_way(&nics[0].port, all);
+	nics[0].resumed = 0;
+	switch_set_congested(&wires[1].port, false);
+	CHECK(!is_full(&nics[0], all));
+	CHECK(nics[0].resumed & 1ull << way);
+	/* Nobody is behind a wire that is down, or whose cable is pulled. */
+	switch_set_cut(&wires[1].port, true);
+	CHECK(is_full(&nics[0], all));
+	switch_set_cut(&wires[1].port, false);
+	switch_set_up(&wires[1].port, false);
+	CHECK(is_full(&nics[0], all));
+	nics[0].resumed = 0;
+	switch_set_up(&wires[1].port, true);
+	CHECK(!is_full(&nics[0], all));
+	CHECK(nics[0].resumed & 1ull << way);
+}
+
+static void flood(const void *data, size_t len)
+{
+	struct packet pkt = make_packet(all, data, len);
+
+	for (unsigned int i = 0; i < 1000; i++)
+		switch_transmit(&nics[0].port, &pkt);
+}
+
+TEST(packets_for_all_do_not_fill_a_wire)
+{
+	static const uint8_t data[1024];
+	unsigned int num;
+
+	setup(2);
+	setup_wires(1);
+	wires[0].port.crowded = true;
+	flood(data, sizeof(data));
+	/* The NIC has got all, and the wire a part. */
+	CHECK_EQ(nics[1].num, 1000);
+	num = wires[0].num;
+	CHECK(num > 40);
+	CHECK(num < 100);
+	CHECK_EQ(wires[0].port.stats.tx_dropped, 1000 - num);
+	/* What is meant for the wire has the rest. */
+	wire_brings(0, far, all);
+	send_byte(&nics[0], far, 1);
+	CHECK_EQ(wires[0].num, num + 1);
+	/* A wire that gets shorter, but is still long, takes no more of them. */
+	wires[0].port.crowded = false;
+	switch_set_congested(&wires[0].port, true);
+	wires[0].full = true;
+	flood(data, sizeof(data));
+	CHECK_EQ(wires[0].num, num + 1);
+	wires[0].port.flood_room = SWITCH_FLOOD_ROOM;
+	flood(data, sizeof(data));
+	CHECK_EQ(wires[0].num, 2 * num + 1);
+}
+
+/* They can wait for it, and so they do. Nobody uses the other NIC. */
+TEST(packets_for_all_that_only_one_gets)
+{
+	static const uint8_t data[1024];
+
+	setup(2);
+	nics[1].closed = true;
+	setup_wires(1);
+	wires[0].full = true;
+	flood(data, sizeof(data));
+	CHECK_EQ(wires[0].num, 1000);
+	CHECK(is_full(&nics[0], all));
+}
+
+/* All peers of the wire are behind full ones. */
+TEST(wire_whose_packets_for_all_have_no_room_is_held)
+{
+	setup_wires(3);
+	wires[0].full = true;
+	wires[2].full = true;
+	wire_brings(1, other, all);
+	CHECK(switch_is_held(&wires[1].port));
+	/* The first one that has room will do. */
+	switch_set_congested(&wires[0].port, false);
 	CHECK(!switch_is_held(&wires[1].port));
 }
 

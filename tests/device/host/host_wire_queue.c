@@ -3,6 +3,8 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -64,7 +66,7 @@ static const struct wire_kind kind = {
 
 static const struct wire_config config = { .kind = &kind, .name = "out" };
 
-static struct switch_port in;
+static struct switch_port in, third;
 
 static void send_nothing(struct switch_port *port, const struct packet *pkt)
 {
@@ -82,6 +84,9 @@ static void end(void *arg)
 	events_release(&events);
 }
 
+/* Who is behind the wire: nobody else waits for it */
+static const uint8_t far[6] = { 0x02, 1, 2, 3, 4, 5 };
+
 static void setup(void)
 {
 	CHECK_EQ(events_init(&events), 0);
@@ -91,13 +96,24 @@ static void setup(void)
 	CHECK_EQ(switch_connect(&sw, &in), 0);
 	CHECK_EQ(wire_open(&out, &config, &events, &sw), 0);
 	sw.now = 1000 * MSEC;
+	mac_table_learn(&sw.macs, far, &out.port, sw.now);
 	tap_at_end(end, NULL);
 }
 
 /* Send a frame of @len bytes to the wire. */
 static void bring(size_t len)
 {
-	uint8_t frame[FRAME_MAX_LEN] = { 0x03 };
+	uint8_t frame[FRAME_MAX_LEN] = { 0 };
+	struct packet pkt;
+
+	memcpy(frame, far, sizeof(far));
+	CHECK(frame_parse(frame, len, &pkt));
+	switch_transmit(&in, &pkt);
+}
+
+static void bring_to_all(size_t len)
+{
+	uint8_t frame[FRAME_MAX_LEN] = { 0xff };
 	struct packet pkt;
 
 	CHECK(frame_parse(frame, len, &pkt));
@@ -148,13 +164,18 @@ TEST(queued_frames_are_work)
 	CHECK_EQ(wire_next_event(&out), WIRE_NEVER);
 }
 
-TEST(senders_wait_until_there_is_room)
+static void bring_until_held(void)
 {
-	setup();
 	while (!switch_is_held(&in)) {
 		CHECK(frame_queue_used(&out.tx) < 1 << 20);
 		bring(4000);
 	}
+}
+
+TEST(senders_wait_until_there_is_room)
+{
+	setup();
+	bring_until_held();
 	/*
 	 * Room for a half is not enough to end the wait, to avoid frequent
 	 * changes.
@@ -167,6 +188,61 @@ TEST(senders_wait_until_there_is_room)
 	CHECK(!switch_is_held(&in));
 }
 
+/* Packets that go to others, too, must not keep senders to this wire waiting. */
+TEST(packets_for_all_leave_room)
+{
+	size_t used;
+
+	setup();
+	/* A wire that all else goes to */
+	third.name = "third";
+	third.log = &in_log;
+	third.send = send_nothing;
+	CHECK_EQ(switch_connect(&sw, &third), 0);
+	switch_set_up(&third, true);
+	for (unsigned int i = 0; i < 1000; i++)
+		bring_to_all(4000);
+	CHECK(out.port.stats.tx_dropped);
+	CHECK(!out.port.congested);
+	used = frame_queue_used(&out.tx);
+	CHECK(used < 400 << 10);
+	/* As many fit again when it is short. */
+	writable(SIZE_MAX);
+	room = 0;
+	for (unsigned int i = 0; i < 1000; i++)
+		bring_to_all(4000);
+	CHECK_EQ(frame_queue_used(&out.tx), used);
+	/* They do not lengthen the wait for room either. */
+	bring_until_held();
+	for (unsigned int i = 0; i < 100; i++) {
+		writable(16 << 10);
+		bring_to_all(4000);
+	}
+	CHECK(!out.port.congested);
+	switch_disconnect(&third);
+}
+
+/* The device must not sleep now: a wire that is not read wakes nobody up. */
+TEST(wire_that_was_held_is_read_again)
+{
+	int fds[2];
+
+	setup();
+	CHECK_EQ(socketpair(AF_UNIX, SOCK_STREAM, 0, fds), 0);
+	CHECK_EQ(wire_set_fd(&out, fds[0]), 0);
+	switch_set_congested(&in, true);
+	out.port.held_by = &in;
+	wire_run(&out);
+	CHECK_EQ(wire_next_event(&out), WIRE_NEVER);
+	CHECK(!(out.mask & EPOLLIN));
+	switch_set_congested(&in, false);
+	CHECK(wire_next_event(&out) <= sw.now);
+	wire_run(&out);
+	CHECK(out.mask & EPOLLIN);
+	CHECK_EQ(wire_next_event(&out), WIRE_NEVER);
+	close(fds[1]);
+}
+
 /* Senders do not wait for ever, because they may have other peers. */
 TEST(peer_that_does_not_read_holds_nobody_for_long)
 {
@@ -174,8 +250,7 @@ TEST(peer_that_does_not_read_holds_nobody_for_long)
 
 	setup();
 	CHECK_EQ(wire_next_event(&out), WIRE_NEVER);
-	while (!switch_is_held(&in))
-		bring(4000);
+	bring_until_held();
 	since = sw.now;
 	CHECK(wire_next_event(&out) > since);
 	CHECK(wire_next_event(&out) <= since + 1000 * MSEC);
@@ -200,8 +275,7 @@ TEST(peer_that_does_not_read_holds_nobody_for_long)
 	CHECK(!switch_is_held(&in));
 	writable(SIZE_MAX);
 	room = 0;
-	while (!switch_is_held(&in))
-		bring(4000);
+	bring_until_held();
 }
 
 /* The memory of the queue suffices for any number of frames in succession. */
@@ -234,9 +308,10 @@ TEST(full_queue_that_is_read_slowly)
 
 static void bring_number(uint32_t number)
 {
-	uint8_t frame[9000] = { 0x03 };
+	uint8_t frame[9000] = { 0 };
 	struct packet pkt;
 
+	memcpy(frame, far, sizeof(far));
 	memcpy(frame + 14, &number, sizeof(number));
 	CHECK(frame_parse(frame, sizeof(frame), &pkt));
 	switch_transmit(&in, &pkt);

@@ -31,6 +31,7 @@
 #include "packet/packet.h"
 #include "qp/comp_cntr.h"
 #include "qp/counters.h"
+#include "qp/room.h"
 #include "qp/spread.h"
 #include "queue/cq.h"
 #include "queue/sq.h"
@@ -110,6 +111,7 @@ struct nic *nic_create(const struct nic_config *config)
 	TAILQ_INIT(&nic->watch_queue);
 	TAILQ_INIT(&nic->flushes.waiting);
 	spread_init(&nic->spread);
+	rooms_init(nic);
 	for (int i = 0; i < MCAST_BUCKETS; i++)
 		LIST_INIT(&nic->mcast.buckets[i]);
 	nic->dma_mkey = (struct mkey){
@@ -234,24 +236,10 @@ void nic_destroy(struct nic *nic)
 	free(nic);
 }
 
-/* New packets have to wait, and nothing is to be given up meanwhile */
-static bool nic_is_held(const struct nic *nic)
-{
-	const struct nic_config *config = &nic->config;
-
-	return config->ops->held && config->ops->held(config->ctx);
-}
-
 static bool nic_run_timers(struct nic *nic)
 {
 	/* A look at the clock costs as much as a small packet */
-	return !nic_is_held(nic) &&
-	       timers_run(&nic->timers, nic->turn.end - NIC_TURN_NS);
-}
-
-static bool nic_run_qps(struct nic *nic)
-{
-	return !nic_is_held(nic) && qps_run(nic);
+	return timers_run(&nic->timers, nic->turn.end - NIC_TURN_NS);
 }
 
 /*
@@ -269,11 +257,10 @@ static bool nic_run_before_commands(struct nic *nic)
 	nic->turn.end -= NIC_TURN_NS / 2;
 	nic_grant(nic);
 	/*
-	 * Doorbells before a command take effect before it. While the NIC is
-	 * held they do not: its host must not wait for a peer
+	 * Doorbells before a command take effect before it. Those of QPs that
+	 * are held do not: their host must not wait for a peer
 	 */
-	if (!nic_is_held(nic))
-		qps_run_each(nic);
+	qps_run_each(nic);
 	nic_grant(nic);
 	more = tms_run(nic);
 	nic->turn.end += NIC_TURN_NS / 2;
@@ -287,8 +274,8 @@ bool nic_run(struct nic *nic)
 	 * QPs see what QPs have sent
 	 */
 	static bool (*const kinds[])(struct nic *nic) = {
-		nic_run_before_commands, admin_run,  cqs_run,	  eqs_run,
-		nic_run_timers,		 spread_run, nic_run_qps,
+		nic_run_before_commands, admin_run,  cqs_run, eqs_run,
+		nic_run_timers,		 spread_run, qps_run,
 	};
 	bool more = false;
 
@@ -327,9 +314,7 @@ static uint64_t nic_next_work(const struct nic *nic)
 	    !TAILQ_EMPTY(&nic->tag_queue) || nic->events_left ||
 	    !STAILQ_EMPTY(&nic->spread.packets))
 		return 0;
-	if (nic_is_held(nic))
-		return TIMER_NEVER;
-	if (!TAILQ_EMPTY(&nic->run_queue))
+	if (!TAILQ_EMPTY(&nic->run_queue) || rooms_have_next(nic))
 		return 0;
 	return timers_next(&nic->timers);
 }

@@ -24,6 +24,9 @@ struct qp_info;
 /* Time limit of a nic_run() in ns; it may be exceeded by one unit of work */
 #define NIC_TURN_NS 200000
 
+/* Ways on which packets may have to wait for room; a bit map has them all */
+#define NIC_WAYS 64
+
 /* Default limit of a NIC's memory in this process, in bytes */
 #define NIC_MEMORY (256ull << 20)
 
@@ -34,8 +37,9 @@ struct qp_info;
  *	loops it back to the same NIC has to queue it
  * @direct: whether transmit() of a unicast packet to @dmac passes it to exactly
  *	one other NIC, inside the call. Such a packet may be a train
- * @held: whether to send nothing for now: QPs and their timers do not run until
- *	it returns false. NULL: they always run
+ * @full_way: the way, 0 to NIC_WAYS - 1, that a packet to @dmac would go if it
+ *	had room there. nic_resume() follows. Negative: it has. NULL: it always
+ *	has
  * @may_have_mac: whether the NIC may take a MAC other than its permanent one,
  *	because nobody else has it. NULL: it may take any
  * @now: monotonic time in ns
@@ -49,7 +53,7 @@ struct nic_ops {
 	void (*raise_irq)(void *ctx, unsigned int vector);
 	void (*transmit)(void *ctx, const struct packet *pkt);
 	bool (*direct)(void *ctx, const uint8_t dmac[6]);
-	bool (*held)(void *ctx);
+	int (*full_way)(void *ctx, const uint8_t dmac[6]);
 	bool (*may_have_mac)(void *ctx, const uint8_t mac[6]);
 	uint64_t (*now)(void *ctx);
 	int (*persist)(void *ctx, const struct iovec *iov, unsigned int num);
@@ -92,6 +96,12 @@ void nic_set_bus_master(struct nic *nic, bool on);
 
 /* Tells the NIC that its link has come up or gone down. */
 void nic_set_link(struct nic *nic, bool up);
+
+/* Whether the NIC takes packets: it works, and its port is open. */
+bool nic_can_receive(const struct nic *nic);
+
+/* Tells the NIC that a way has room, which it has found full. */
+void nic_resume(struct nic *nic, unsigned int way);
 
 /**
  * nic_bar_read() - handle a load of the host from BAR0 or BAR2

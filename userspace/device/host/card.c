@@ -43,11 +43,11 @@ static bool card_direct(void *ctx, const uint8_t dmac[6])
 	return switch_is_direct(&card->port, dmac);
 }
 
-static bool card_held(void *ctx)
+static int card_full_way(void *ctx, const uint8_t dmac[6])
 {
-	struct card *card = ctx;
+	const struct card *card = ctx;
 
-	return switch_is_held(&card->port);
+	return switch_full_way(&card->port, dmac);
 }
 
 static bool card_may_have_mac(void *ctx, const uint8_t mac[6])
@@ -136,7 +136,7 @@ static const struct nic_ops card_ops = {
 	.raise_irq = card_raise_irq,
 	.transmit = card_transmit,
 	.direct = card_direct,
-	.held = card_held,
+	.full_way = card_full_way,
 	.may_have_mac = card_may_have_mac,
 	.now = card_now,
 	.persist = card_persist,

@@ -158,8 +158,10 @@ static bool loop_run_round(const struct loop *loop, struct pace *pace)
 	uint64_t packets = sw->packets;
 	bool more = false;
 
+	/* The first one may take all the room that a wire has */
+	sw->first++;
 	for (unsigned int i = 0; i < sw->num; i++) {
-		struct switch_port *port = sw->ports[i];
+		struct switch_port *port = sw->ports[(sw->first + i) % sw->num];
 		uint64_t now;
 
 		if (!loop_has_work(port, pace->now))

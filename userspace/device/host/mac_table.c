@@ -28,24 +28,50 @@ static bool mac_table_is_at(const struct mac_entry *entry, const uint8_t mac[6])
 	return entry->port && !memcmp(entry->mac, mac, sizeof(entry->mac));
 }
 
+static unsigned int mac_table_num_of(const struct mac_entry *set,
+				     const struct switch_port *port,
+				     uint64_t now)
+{
+	unsigned int num = 0;
+
+	for (unsigned int i = 0; i < MAC_TABLE_WAYS; i++)
+		num += set[i].port == port && mac_table_is_live(&set[i], now);
+	return num;
+}
+
+/* How much an address of @port should rather replace @entry than others */
+static unsigned int mac_table_rank(const struct mac_entry *set,
+				   const struct mac_entry *entry,
+				   const struct switch_port *port, uint64_t now)
+{
+	if (!mac_table_is_live(entry, now))
+		return 2 * MAC_TABLE_WAYS + 2;
+	return 2 * mac_table_num_of(set, entry->port, now) +
+	       (entry->port == port);
+}
+
 void mac_table_learn(struct mac_table *table, const uint8_t mac[6],
 		     struct switch_port *port, uint64_t now)
 {
 	static const uint8_t zero[6];
 	struct mac_entry *set = table->sets[mac_table_hash(mac)];
 	struct mac_entry *entry = set;
+	unsigned int rank = 0;
 
 	if (mac[0] & 1 || !memcmp(mac, zero, sizeof(zero)))
 		return;
 	for (unsigned int i = 0; i < MAC_TABLE_WAYS; i++) {
+		unsigned int other = mac_table_rank(set, &set[i], port, now);
+
 		if (mac_table_is_at(&set[i], mac)) {
 			entry = &set[i];
 			break;
 		}
-		if (!entry->port)
+		if (other < rank ||
+		    (other == rank && set[i].seen >= entry->seen))
 			continue;
-		if (!set[i].port || set[i].seen < entry->seen)
-			entry = &set[i];
+		entry = &set[i];
+		rank = other;
 	}
 	entry->port = port;
 	entry->seen = now;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
  * MAC addresses that the switch has learned, and their ports. The table has a
- * fixed size. In a full set, the entry that was seen least recently is
- * replaced. A sender of invented addresses thus only causes more flooding.
+ * fixed size. In a full set, an address replaces the oldest one of the port that
+ * has the most there; among several, of its own port. A sender of invented
+ * addresses thus leaves others their share.
  */
 #ifndef MYNIC_HOST_MAC_TABLE_H
 #define MYNIC_HOST_MAC_TABLE_H

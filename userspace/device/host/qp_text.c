@@ -43,6 +43,7 @@ static const struct wait_text wait_texts[QP_NUM_WAITS] = {
 	{ "page-recv", "a page of memory that it receives to" },
 	{ "page-read", "a page of memory that the peer reads" },
 	{ "flush", "memory to become persistent" },
+	{ "room", "room on the wire, whose peer is slow" },
 	{ "turn", "its turn" },
 };
 

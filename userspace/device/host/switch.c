@@ -23,6 +23,9 @@
  */
 #define SWITCH_QUEUE_SIZE (4 << 20)
 
+/* The way of packets that go to all other ports. Wires have the others */
+#define FLOOD_WAY (NIC_WAYS - 1)
+
 static void switch_enqueue(struct switch_port *to, const struct packet *pkt)
 {
 	struct packet_queue *queue = &to->filling;
@@ -72,15 +75,12 @@ static void switch_output(struct switch_port *to, const struct packet *pkt)
 		to->sw->units += nic_receive(to->nic, pkt);
 }
 
-static void switch_send_to(struct switch_port *from, struct switch_port *to,
-			   const struct packet *pkt)
+static void switch_send_to(struct switch_port *to, const struct packet *pkt)
 {
 	if (to->faults)
 		faults_pass(to->faults, clock_ns(), switch_out_dir(to), pkt);
 	else
 		switch_output(to, pkt);
-	if (to->congested)
-		from->held_by = to;
 }
 
 static bool switch_send_to_nics(struct switch_port *from,
@@ -94,7 +94,7 @@ static bool switch_send_to_nics(struct switch_port *from,
 
 		if (to->nic &&
 		    !memcmp(nic_mac(to->nic), pkt->dmac, sizeof(pkt->dmac))) {
-			switch_send_to(from, to, pkt);
+			switch_send_to(to, pkt);
 			found = true;
 		}
 	}
@@ -110,9 +110,85 @@ static bool switch_send_to_wire(struct switch_port *from,
 	if (!sw->num_wires)
 		return false;
 	to = mac_table_find(&sw->macs, pkt->dmac, sw->now);
-	if (to && to != from)
-		switch_send_to(from, to, pkt);
+	if (to && to != from) {
+		switch_send_to(to, pkt);
+		if (to->congested && !from->nic)
+			from->held_by = to;
+	}
 	return to;
+}
+
+static bool switch_is_receiver(const struct switch_port *from,
+			       const struct switch_port *to)
+{
+	return to != from &&
+	       (to->nic ? nic_can_receive(to->nic) : to->up && !to->cut);
+}
+
+static unsigned int switch_num_receivers(const struct switch_port *from)
+{
+	const struct net_switch *sw = from->sw;
+	unsigned int num = 0;
+
+	for (unsigned int i = 0; i < sw->num; i++)
+		num += switch_is_receiver(from, sw->ports[i]);
+	return num;
+}
+
+/* Packets that go to all other ports wait only if there is room at none */
+static bool switch_flood_is_full(const struct switch_port *from)
+{
+	const struct net_switch *sw = from->sw;
+
+	bool found = false;
+
+	for (unsigned int i = 0; i < sw->num; i++) {
+		const struct switch_port *to = sw->ports[i];
+
+		if (!switch_is_receiver(from, to))
+			continue;
+		if (!to->congested)
+			return false;
+		found = true;
+	}
+	return found;
+}
+
+/*
+ * As nobody waits for it, such a packet must leave room for those that are meant
+ * for this port alone
+ */
+static bool switch_flood_fits(struct switch_port *to, const struct packet *pkt)
+{
+	uint32_t len = packet_len(pkt);
+
+	if (!to->crowded && !to->congested)
+		return true;
+	if (len > to->flood_room) {
+		to->stats.tx_dropped++;
+		return false;
+	}
+	to->flood_room -= len;
+	return true;
+}
+
+static void switch_flood(struct switch_port *from, const struct packet *pkt)
+{
+	struct net_switch *sw = from->sw;
+	bool alone = switch_num_receivers(from) < 2;
+
+	for (unsigned int i = 0; i < sw->num; i++) {
+		struct switch_port *to = sw->ports[i];
+
+		if (to == from)
+			continue;
+		if (alone || switch_flood_fits(to, pkt))
+			switch_send_to(to, pkt);
+		/* The sender has counted one packet, and not each copy */
+		sw->units++;
+	}
+	if (!from->nic && sw->num_congested && switch_flood_is_full(from))
+		from->held_by = from;
 }
 
 static bool switch_is_mac_of(const struct switch_port *port,
@@ -161,13 +237,7 @@ static void switch_input(struct switch_port *from, const struct packet *pkt)
 	if (!multicast &&
 	    (switch_send_to_nics(from, pkt) || switch_send_to_wire(from, pkt)))
 		return;
-	for (unsigned int i = 0; i < sw->num; i++) {
-		if (sw->ports[i] == from)
-			continue;
-		switch_send_to(from, sw->ports[i], pkt);
-		/* The sender has counted one packet, and not each copy */
-		sw->units++;
-	}
+	switch_flood(from, pkt);
 }
 
 void switch_transmit(struct switch_port *from, const struct packet *pkt)
@@ -202,6 +272,64 @@ bool switch_is_direct(const struct switch_port *from, const uint8_t dmac[6])
 	}
 	return to && to != from && switch_is_plain(from) &&
 	       switch_is_plain(to) && !switch_must_queue(to);
+}
+
+static bool switch_has_nic(const struct net_switch *sw, const uint8_t mac[6])
+{
+	for (unsigned int i = 0; i < sw->num; i++) {
+		const struct switch_port *port = sw->ports[i];
+
+		if (port->nic && !memcmp(nic_mac(port->nic), mac, 6))
+			return true;
+	}
+	return false;
+}
+
+int switch_full_way(const struct switch_port *from, const uint8_t dmac[6])
+{
+	const struct net_switch *sw = from->sw;
+	const struct switch_port *to = NULL;
+
+	if (!sw->num_congested)
+		return -1;
+	if (!(dmac[0] & 1)) {
+		if (switch_has_nic(sw, dmac))
+			return -1;
+		to = mac_table_find(&sw->macs, dmac, sw->now);
+	}
+	if (to)
+		return to->congested ? (int)to->way : -1;
+	return switch_flood_is_full(from) ? FLOOD_WAY : -1;
+}
+
+static void switch_resume(const struct net_switch *sw, unsigned int way)
+{
+	for (unsigned int i = 0; i < sw->num; i++)
+		if (sw->ports[i]->nic)
+			nic_resume(sw->ports[i]->nic, way);
+}
+
+void switch_set_congested(struct switch_port *port, bool congested)
+{
+	struct net_switch *sw = port->sw;
+
+	if (port->congested == congested)
+		return;
+	port->congested = congested;
+	sw->num_congested += congested ? 1 : -1;
+	if (congested)
+		return;
+	switch_resume(sw, port->way);
+	switch_resume(sw, FLOOD_WAY);
+}
+
+bool switch_is_held(struct switch_port *port)
+{
+	const struct switch_port *by = port->held_by;
+
+	if (by && (by == port ? !switch_flood_is_full(port) : !by->congested))
+		port->held_by = NULL;
+	return port->held_by;
 }
 
 void switch_pass(struct switch_port *port, enum fault_dir dir,
@@ -255,7 +383,9 @@ void switch_set_up(struct switch_port *port, bool up)
 		return;
 	port->up = up;
 	port->sw->link_changed = true;
-	if (!up)
+	if (up)
+		switch_resume(port->sw, FLOOD_WAY);
+	else
 		mac_table_forget(&port->sw->macs, port);
 }
 
@@ -304,6 +434,24 @@ static int switch_queues_init(struct switch_port *port)
 	return -ENOMEM;
 }
 
+static bool switch_has_way(const struct net_switch *sw, unsigned int way)
+{
+	for (unsigned int i = 0; i < sw->num; i++)
+		if (!sw->ports[i]->nic && sw->ports[i]->way == way)
+			return true;
+	return false;
+}
+
+/* With a NIC, who alone asks for it, a switch has no more wires than ways. */
+static unsigned int switch_free_way(const struct net_switch *sw)
+{
+	unsigned int way = 0;
+
+	while (way < FLOOD_WAY && switch_has_way(sw, way))
+		way++;
+	return way;
+}
+
 int switch_connect(struct net_switch *sw, struct switch_port *port)
 {
 	int err;
@@ -316,6 +464,8 @@ int switch_connect(struct net_switch *sw, struct switch_port *port)
 			return err;
 		port->up = true;
 	} else {
+		port->way = switch_free_way(sw);
+		port->flood_room = SWITCH_FLOOD_ROOM;
 		sw->num_wires++;
 	}
 	port->sw = sw;
@@ -328,6 +478,7 @@ void switch_disconnect(struct switch_port *port)
 {
 	struct net_switch *sw = port->sw;
 
+	switch_set_congested(port, false);
 	for (unsigned int i = 0; i < sw->num; i++)
 		if (sw->ports[i] == port)
 			sw->ports[i--] = sw->ports[--sw->num];

@@ -29,6 +29,9 @@ struct packet;
 /* Limits the depth of the stack, on which each NIC can be once. */
 #define SWITCH_MAX_PORTS 64
 
+/* Bytes of packets for several ports that a wire takes beyond its measure */
+#define SWITCH_FLOOD_ROOM (64 << 10)
+
 /**
  * struct packet_queue - copies of packets in one buffer
  * @buf: SWITCH_QUEUE_SIZE bytes
@@ -72,8 +75,13 @@ struct port_stats {
  * @send: sends a packet on the wire; NULL for a NIC
  * @up: wire: frames can pass; changed by switch_set_up()
  * @cut: the cable is pulled; changed by switch_set_cut()
- * @congested: wire: its senders should wait
- * @held_by: congested wire that the owner of the port should wait for, or NULL
+ * @congested: wire: its senders should wait; changed by switch_set_congested()
+ * @crowded: wire: packets that go to several ports should leave room for others
+ * @flood_room: wire: bytes that it still takes of these while it is @crowded or
+ *	@congested; the wire makes it SWITCH_FLOOD_ROOM again
+ * @way: wire: number among &nic_ops.full_way
+ * @held_by: wire: congested wire that it should wait for. Itself: it should wait
+ *	while all others are congested. NULL: it need not wait
  * @faults: wire faults of the port, or NULL. Their deliver() calls
  * switch_pass().
  * @capture: capture of packets that have passed the wire faults, or NULL
@@ -96,6 +104,9 @@ struct switch_port {
 	bool up;
 	bool cut;
 	bool congested;
+	bool crowded;
+	uint32_t flood_room;
+	unsigned int way;
 	struct switch_port *held_by;
 	struct faults *faults;
 	struct capture *capture;
@@ -115,7 +126,9 @@ struct switch_port {
  * struct net_switch - the switch
  * @ports: ports in use
  * @num: number of @ports
+ * @first: goes up by one each round; says which port has the first turn
  * @num_wires: number of wires among @ports
+ * @num_congested: number of congested wires among @ports
  * @packets: packets delivered so far; a change means that NICs may have work
  * @units: work so far for packets that were received, see nic_receive(), and
  *	for copies to several ports
@@ -129,7 +142,9 @@ struct switch_port {
 struct net_switch {
 	struct switch_port *ports[SWITCH_MAX_PORTS];
 	unsigned int num;
+	unsigned int first;
 	unsigned int num_wires;
+	unsigned int num_congested;
 	uint64_t packets;
 	uint64_t units;
 	uint64_t interrupts;
@@ -172,6 +187,21 @@ void switch_transmit(struct switch_port *from, const struct packet *pkt);
  * Return: true if a packet would go to exactly one other NIC, within the call.
  */
 bool switch_is_direct(const struct switch_port *from, const uint8_t dmac[6]);
+
+/**
+ * switch_full_way() - implement &nic_ops.full_way
+ * @from: port of a NIC
+ * @dmac: destination
+ *
+ * Packets that go to several ports have a way of their own. It is full if all
+ * these ports are congested wires.
+ *
+ * Return: the way that has no room, or -1.
+ */
+int switch_full_way(const struct switch_port *from, const uint8_t dmac[6]);
+
+/* Notes whether senders to a wire should wait. If not, NICs try again. */
+void switch_set_congested(struct switch_port *port, bool congested);
 
 /**
  * switch_pass() - forward a packet that has passed the wire faults of a port
@@ -232,12 +262,7 @@ bool switch_has_link(const struct switch_port *port);
  */
 void switch_update_links(struct net_switch *sw);
 
-/* Whether the owner of the port should not send now. */
-static inline bool switch_is_held(struct switch_port *port)
-{
-	if (port->held_by && !port->held_by->congested)
-		port->held_by = NULL;
-	return port->held_by;
-}
+/* Whether a wire should not be read now. */
+bool switch_is_held(struct switch_port *port);
 
 #endif /* MYNIC_HOST_SWITCH_H */

@@ -39,6 +39,9 @@
 #define HOLD_END_BYTES (128 << 10)
 #define HOLD_LIMIT (200 * MSEC)
 
+/* Packets that go to several ports leave the rest to those that wait for room */
+#define CROWDED_BYTES (256 << 10)
+
 /* Times between attempts to reach the peer */
 #define TRY_FIRST (10 * MSEC)
 #define TRY_LAST (1000 * MSEC)
@@ -82,11 +85,13 @@ static void wire_update_hold(struct wire *wire)
 	size_t used = frame_queue_used(&wire->tx);
 	struct switch_port *port = &wire->port;
 
+	port->crowded = used >= CROWDED_BYTES;
 	if (used <= HOLD_END_BYTES) {
-		port->congested = false;
+		port->flood_room = SWITCH_FLOOD_ROOM;
+		switch_set_congested(port, false);
 		wire->stuck = false;
 	} else if (used >= HOLD_BYTES && !port->congested && !wire->stuck) {
-		port->congested = true;
+		switch_set_congested(port, true);
 		wire->held_since = port->sw->now;
 	}
 }
@@ -340,7 +345,7 @@ void wire_run(struct wire *wire)
 	uint64_t now = wire->port.sw->now;
 
 	if (wire->port.congested && now - wire->held_since >= HOLD_LIMIT) {
-		wire->port.congested = false;
+		switch_set_congested(&wire->port, false);
 		wire->stuck = true;
 	}
 	if (now >= wire->try_at) {
@@ -357,7 +362,9 @@ uint64_t wire_next_event(struct wire *wire)
 {
 	uint64_t next = wire->try_at;
 
-	if (wire->backlog && !switch_is_held(&wire->port))
+	/* It is read again, or goes on with what it has read */
+	if ((wire->backlog || !(wire->mask & EPOLLIN)) && wire->fd >= 0 &&
+	    !switch_is_held(&wire->port))
 		return 0;
 	/* They came after the last flush, from another wire. */
 	if (wire_has_output(wire))

@@ -23,6 +23,7 @@
 #include "qp/mcast.h"
 #include "qp/qp.h"
 #include "qp/qp_watch.h"
+#include "qp/room.h"
 #include "qp/service.h"
 #include "queue/cq.h"
 #include "queue/rndv.h"
@@ -256,6 +257,7 @@ void qp_destroy(struct nic *nic, struct qp *qp)
 	eth_qp_gone(nic, qp);
 	qp_transport_fini(qp);
 	qp_unschedule(nic, qp);
+	room_leave(qp);
 	qp_watch_leave(nic, qp);
 	eq_drop(nic, &qp->events);
 	qp_create_remove_user(qp);

@@ -131,6 +131,8 @@ bool nic_next_qp(const struct nic *nic, uint32_t *number, struct qp_info *info)
 		info->waits |= QP_WAIT_RATE;
 	if (qp->flush.state != FLUSH_IDLE)
 		info->waits |= QP_WAIT_FLUSH;
+	if (qp->room.waits)
+		info->waits |= QP_WAIT_ROOM;
 	if (qp->scheduled)
 		info->waits |= QP_WAIT_TURN;
 	return true;

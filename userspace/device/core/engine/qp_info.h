@@ -21,6 +21,7 @@
  * @QP_WAIT_PAGE: a missing page, for its requests; followed by the bits of the
  *	other stages, in the order of enum mynic_page_stage
  * @QP_WAIT_FLUSH: memory that is made persistent
+ * @QP_WAIT_ROOM: room where its next packet would go
  * @QP_WAIT_TURN: its turn among the QPs that have work
  */
 enum qp_wait {
@@ -30,10 +31,11 @@ enum qp_wait {
 	QP_WAIT_RATE = 1 << 3,
 	QP_WAIT_PAGE = 1 << 4,
 	QP_WAIT_FLUSH = QP_WAIT_PAGE << MYNIC_PAGE_STAGES,
-	QP_WAIT_TURN = QP_WAIT_FLUSH << 1,
+	QP_WAIT_ROOM = QP_WAIT_FLUSH << 1,
+	QP_WAIT_TURN = QP_WAIT_ROOM << 1,
 };
 
-#define QP_NUM_WAITS 9
+#define QP_NUM_WAITS 10
 
 /**
  * struct qp_info - a queue pair, or a work queue

@@ -12,6 +12,7 @@
 #include "engine/transport.h"
 #include "qp/qp.h"
 #include "qp/qp_watch.h"
+#include "qp/room.h"
 #include "state/nic_types.h"
 #include "state/qp_types.h"
 #include "state/traffic.h"
@@ -66,6 +67,18 @@ bool qps_stop_watching(struct nic *nic)
 	return found;
 }
 
+static void qp_run_once(struct nic *nic, struct qp *qp)
+{
+	nic_charge(nic, 1);
+	qp_unschedule(nic, qp);
+	room_begin_turn(qp);
+	if (transport_run_qp(qp))
+		qp_schedule(nic, qp);
+	room_end_turn(qp);
+	if (qp->watched)
+		qp_run_start_watching(nic, qp);
+}
+
 static bool qp_run_pieces(struct nic *nic, unsigned int num)
 {
 	struct qp *qp;
@@ -76,19 +89,37 @@ static bool qp_run_pieces(struct nic *nic, unsigned int num)
 			return false;
 		if (nic_turn_is_over(nic))
 			return true;
-		nic_charge(nic, 1);
-		qp_unschedule(nic, qp);
-		if (transport_run_qp(qp))
-			qp_schedule(nic, qp);
-		if (qp->watched)
-			qp_run_start_watching(nic, qp);
+		qp_run_once(nic, qp);
 	}
 	return !TAILQ_EMPTY(&nic->run_queue);
 }
 
+/* QPs that have waited for room take turns with all others */
+static struct qp *qp_run_next(struct nic *nic)
+{
+	struct qp *qp = NULL;
+
+	nic->rooms.first = !nic->rooms.first;
+	if (nic->rooms.first)
+		qp = room_next(nic);
+	if (!qp)
+		qp = TAILQ_FIRST(&nic->run_queue);
+	return qp ? qp : room_next(nic);
+}
+
 bool qps_run(struct nic *nic)
 {
-	return qp_run_pieces(nic, RUN_QUANTUM);
+	for (unsigned int i = 0; i < RUN_QUANTUM && nic_enabled(nic); i++) {
+		struct qp *qp;
+
+		if (nic_turn_is_over(nic))
+			break;
+		qp = qp_run_next(nic);
+		if (!qp)
+			return false;
+		qp_run_once(nic, qp);
+	}
+	return !TAILQ_EMPTY(&nic->run_queue) || rooms_have_next(nic);
 }
 
 void qps_run_each(struct nic *nic)

@@ -29,6 +29,7 @@
 #include "qp/path.h"
 #include "qp/qp.h"
 #include "qp/qp_error.h"
+#include "qp/room.h"
 #include "qp/service.h"
 #include "qp/spread.h"
 #include "queue/rq.h"
@@ -85,6 +86,7 @@ void transport_set_state(struct qp *qp, enum ibv_qp_state old)
 	switch (qp->state) {
 	case IBV_QPS_RESET:
 		odp_stop(qp);
+		room_leave(qp);
 		rq_return(qp);
 		qp_set_rq_ring(qp, false);
 		sq_reset(qp);
@@ -171,10 +173,13 @@ bool transport_run_qp(struct qp *qp)
 		return true;
 	if (qp->service->answer && qp_can_receive(qp))
 		more |= qp->service->answer(qp);
-	odp_passed(&qp->odp, MYNIC_PAGE_READ);
+	/* What waits for room has not tried to access memory yet */
+	if (!room_is_refused(qp))
+		odp_passed(&qp->odp, MYNIC_PAGE_READ);
 	if (qp_sends(qp))
 		more |= transport_run_sq(qp);
-	odp_passed(&qp->odp, MYNIC_PAGE_SEND);
+	if (!room_is_refused(qp))
+		odp_passed(&qp->odp, MYNIC_PAGE_SEND);
 	/* A QP that has just failed has requests to flush */
 	return more || qp->state != state;
 }

@@ -24,6 +24,7 @@
 #include "qp/cc.h"
 #include "qp/counters.h"
 #include "qp/qp.h"
+#include "qp/room.h"
 #include "qp/service.h"
 #include "qp/spread.h"
 #include "queue/wqe.h"
@@ -245,6 +246,15 @@ uint32_t eth_tag_len(const struct send_req *req)
 	return req->vlan == PACKET_NO_VLAN ? 0 : VLAN_TAG_LEN;
 }
 
+/* Whether a frame may be sent now */
+static bool eth_admit(struct qp *qp, const struct send_req *req,
+		      const uint8_t dmac[MAC_LEN])
+{
+	return room_admit(qp, dmac) &&
+	       (!qp->cc.paced ||
+		cc_admit(qp, CC_REQUESTS, 1, req->length + eth_tag_len(req)));
+}
+
 static enum outcome eth_send_with_csum(struct qp *qp,
 				       const struct send_req *req)
 {
@@ -260,6 +270,8 @@ static enum outcome eth_send_with_csum(struct qp *qp,
 		if (outcome)
 			return outcome;
 	}
+	if (!eth_admit(qp, req, buf))
+		return OUTCOME_WAIT;
 	headers_parse(buf, req->length, &headers);
 	headers_set_csum(&headers.outer);
 	eth_send_bytes(qp, req, buf, req->length);
@@ -272,9 +284,12 @@ static enum outcome eth_send_as_it_is(struct qp *qp, const struct send_req *req)
 	enum outcome outcome;
 
 	outcome = eth_gather(qp, req, &pkt);
-	if (!outcome)
-		eth_transmit(qp, &pkt);
-	return outcome;
+	if (outcome)
+		return outcome;
+	if (!eth_admit(qp, req, pkt.dmac))
+		return OUTCOME_WAIT;
+	eth_transmit(qp, &pkt);
+	return OUTCOME_OK;
 }
 
 enum outcome eth_send(struct qp *qp, const struct send_req *req)
@@ -283,8 +298,6 @@ enum outcome eth_send(struct qp *qp, const struct send_req *req)
 
 	if (req->length < ETHER_HDR_LEN || len > ETH_MAX_FRAME)
 		return wqe_refuse(qp->nic, OUTCOME_BAD_LEN);
-	if (qp->cc.paced && !cc_admit(qp, CC_REQUESTS, 1, len))
-		return OUTCOME_WAIT;
 	if (req->flags & IBV_SEND_IP_CSUM)
 		return eth_send_with_csum(qp, req);
 	return eth_send_as_it_is(qp, req);

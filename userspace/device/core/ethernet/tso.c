@@ -10,12 +10,14 @@
 #include <netinet/tcp.h>
 #include <string.h>
 
+#include "base/mac.h"
 #include "ethernet/eth.h"
 #include "mynic_regs.h"
 #include "packet/headers.h"
 #include "packet/ip.h"
 #include "qp/cc.h"
 #include "qp/path.h"
+#include "qp/room.h"
 #include "queue/wqe.h"
 #include "rdma/ud.h"
 #include "state/nic_types.h"
@@ -135,12 +137,15 @@ static bool tso_fits(const struct send_req *req, uint32_t extra, uint32_t max)
 
 /*
  * Begins a request that tso_fits(), if it has not begun. Returns false if its
- * rate does not allow that yet
+ * rate does not allow that yet, or there is no room for the next segment
  */
-static bool tso_begin(struct qp *qp, struct send_req *req, uint32_t extra)
+static bool tso_begin(struct qp *qp, struct send_req *req, uint32_t extra,
+		      const uint8_t dmac[MAC_LEN])
 {
 	uint32_t num = tso_segments(req);
 
+	if (!room_admit(qp, dmac))
+		return false;
 	if (req->num_psn)
 		return true;
 	if (qp->cc.paced &&
@@ -162,12 +167,14 @@ enum outcome tso_send_raw(struct qp *qp, struct send_req *req)
 		return wqe_refuse(qp->nic, OUTCOME_BAD_LEN);
 	if (req->hdr_len < ETHER_HDR_LEN || !tso_find_tcp(req, &ip, &tcp))
 		return wqe_refuse(qp->nic, OUTCOME_BAD_ENTRY);
-	if (!tso_begin(qp, req, extra))
+	if (!tso_begin(qp, req, extra, wqe_tso_header(req)))
 		return OUTCOME_WAIT;
 	while (!tso_is_sent(req)) {
 		struct cut c = tso_cut(req, req->segments);
 		uint32_t len = req->hdr_len + c.len;
 
+		if (!room_admit(qp, wqe_tso_header(req)))
+			return OUTCOME_WAIT;
 		outcome = tso_build(qp, req, &c, buf);
 		if (outcome)
 			return outcome;
@@ -187,11 +194,13 @@ enum outcome tso_send_ud(struct qp *qp, struct send_req *req)
 
 	if (!tso_fits(req, req->hdr_len, path_port_mtu(qp->nic)))
 		return wqe_refuse(qp->nic, OUTCOME_BAD_LEN);
-	if (!tso_begin(qp, req, req->hdr_len))
+	if (!tso_begin(qp, req, req->hdr_len, req->av.dmac))
 		return OUTCOME_WAIT;
 	while (!tso_is_sent(req)) {
 		struct cut c = tso_cut(req, req->segments);
 
+		if (!room_admit(qp, req->av.dmac))
+			return OUTCOME_WAIT;
 		outcome = tso_build(qp, req, &c, buf);
 		if (outcome)
 			return outcome;

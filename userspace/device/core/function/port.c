@@ -109,6 +109,11 @@ bool port_is_open(const struct nic *nic)
 	return nic_enabled(nic) && nic->port.up && nic->port.link;
 }
 
+bool nic_can_receive(const struct nic *nic)
+{
+	return port_is_open(nic);
+}
+
 void port_transmit(struct nic *nic, const struct packet *pkt)
 {
 	if (!port_is_open(nic))

@@ -21,6 +21,7 @@
 #include "qp/odp.h"
 #include "qp/path.h"
 #include "qp/qp.h"
+#include "qp/room.h"
 #include "qp/service.h"
 #include "queue/local.h"
 #include "queue/sq.h"
@@ -41,6 +42,9 @@
  */
 #define MAX_PROBE_NS 1000000000
 #define MAX_PROBES 16
+
+/* Time between looks for room. Many QPs may have nothing else to do */
+#define ROOM_PAUSE_NS 20000000
 
 #define RNR_RETRY_FOREVER 7
 
@@ -173,6 +177,14 @@ static void requester_restart_timer(struct qp *qp, uint64_t now)
 		requester_wait_for_ack(qp, now);
 }
 
+/* An answer is waited for that was not waited for before */
+static void requester_start_timer(struct qp *qp, uint64_t now)
+{
+	qp->req.place = REQUESTER_SENT;
+	qp->req.num_resumes = qp->nic->rooms.num_resumes;
+	requester_restart_timer(qp, now);
+}
+
 static void requester_fill_counters(struct qp *qp)
 {
 	qp->req.retry_left = qp->attr.retry_cnt;
@@ -201,7 +213,7 @@ void requester_progress(struct qp *qp, uint64_t now)
 	if (q->probes)
 		loss_recovery_probed(&q->loss, now - q->quiet_since);
 	q->probes = 0;
-	requester_restart_timer(qp, now);
+	requester_start_timer(qp, now);
 }
 
 static void requester_go_back(struct qp *qp)
@@ -236,7 +248,7 @@ void requester_retry(struct qp *qp)
 	}
 	q->retry_left--;
 	requester_resend(qp);
-	requester_restart_timer(qp, nic_now(qp->nic));
+	requester_start_timer(qp, nic_now(qp->nic));
 }
 
 void requester_rnr(struct qp *qp, unsigned int timer)
@@ -352,7 +364,8 @@ static void requester_send_packet(struct qp *qp, struct packet *pkt,
 {
 	struct requester *q = &qp->req;
 	bool again = seq_before(qp->sq.psn, q->max_psn);
-	bool starts_timer = q->una == q->max_psn || !requester_waits_for_ack(q);
+	bool starts_timer = q->una == q->max_psn || qp->sq.psn == q->una ||
+			    !requester_waits_for_ack(q);
 	uint64_t now = 0;
 	bool measures;
 
@@ -374,7 +387,7 @@ static void requester_send_packet(struct qp *qp, struct packet *pkt,
 	if (seq_before(q->max_psn, next))
 		q->max_psn = next;
 	if (starts_timer)
-		requester_restart_timer(qp, now);
+		requester_start_timer(qp, now);
 	path_send(qp, pkt);
 }
 
@@ -646,6 +659,61 @@ static void requester_probe(struct qp *qp, uint64_t now)
 	}
 }
 
+/* The packet is still to be sent again */
+static bool requester_waits_to_repeat(const struct qp *qp)
+{
+	return qp->room.waits && qp->sq.psn == qp->req.una;
+}
+
+/* The packet may be in a queue that has no room. Returns false if it has left */
+static bool requester_is_queued(struct qp *qp)
+{
+	int way = room_full_way(qp, qp->attr.av.dmac);
+	struct requester *q = &qp->req;
+
+	if (way < 0)
+		return false;
+	if (q->place == REQUESTER_SENT || q->way != way) {
+		q->place = REQUESTER_QUEUED;
+		q->way = way;
+		q->leaves = room_num_resumes(qp->nic, way) + 2;
+	}
+	return seq_before(room_num_resumes(qp->nic, way), q->leaves);
+}
+
+/*
+ * Whether an answer cannot be expected yet. Its time begins when the packet that
+ * asks for it has left
+ */
+static bool requester_waits_for_room(struct qp *qp, uint64_t now)
+{
+	uint64_t until = now + ROOM_PAUSE_NS;
+	struct requester *q = &qp->req;
+
+	bool repeats = requester_waits_to_repeat(qp);
+
+	if (!repeats && (q->place == REQUESTER_LEFT ||
+			 (q->place == REQUESTER_SENT &&
+			  q->num_resumes == qp->nic->rooms.num_resumes &&
+			  room_full_way(qp, qp->attr.av.dmac) < 0)))
+		return false;
+	q->probes = 0;
+	requester_restart_timer(qp, now);
+	if (!repeats && !requester_is_queued(qp)) {
+		q->place = REQUESTER_LEFT;
+	} else if (requester_waits_for_ack(q)) {
+		requester_stop_waiting(q);
+		q->ack_due = max_u64(q->ack_due, until);
+		timer_set(&qp->nic->timers, &q->ack_timeout, until);
+	}
+	return true;
+}
+
+static bool requester_can_repeat(const struct qp *qp)
+{
+	return qp->state == IBV_QPS_RTS || qp->state == IBV_QPS_SQD;
+}
+
 /*
  * Whether packets can be sent again. An answer may have arrived and wait for a
  * page, or the packet that asks for it waits for one. The time starts again
@@ -653,7 +721,7 @@ static void requester_probe(struct qp *qp, uint64_t now)
  */
 static bool requester_may_repeat(struct qp *qp, uint64_t now)
 {
-	if (qp->state != IBV_QPS_RTS && qp->state != IBV_QPS_SQD)
+	if (!requester_can_repeat(qp))
 		return false;
 	if (!odp_holds(&qp->odp) && !odp_waits(&qp->odp, MYNIC_PAGE_SEND))
 		return true;
@@ -676,9 +744,20 @@ static void requester_ack_timeout_fn(struct timer *timer)
 	struct qp *qp = container_of(timer, struct qp, req.ack_timeout);
 	uint64_t now = nic_now(qp->nic);
 
+	if (requester_can_repeat(qp) && requester_waits_for_room(qp, now))
+		return;
 	if (requester_may_repeat(qp, now))
 		requester_time_out(qp, now);
 	qp_schedule(qp->nic, qp);
+}
+
+/* A probe is as large as any packet */
+static void requester_probe_later(struct qp *qp, uint64_t now)
+{
+	struct requester *q = &qp->req;
+
+	timer_set(&qp->nic->timers, &q->probe,
+		  min_u64(now + ROOM_PAUSE_NS, q->ack_due));
 }
 
 static void requester_probe_fn(struct timer *timer)
@@ -686,12 +765,18 @@ static void requester_probe_fn(struct timer *timer)
 	struct qp *qp = container_of(timer, struct qp, req.probe);
 	uint64_t now = nic_now(qp->nic);
 
+	if (requester_can_repeat(qp) && requester_waits_for_room(qp, now))
+		return;
 	if (requester_may_repeat(qp, now)) {
 		/* A NIC that runs late may have missed the ACK timeout, too */
-		if (now < qp->req.ack_due)
-			requester_probe(qp, now);
-		else
+		if (now >= qp->req.ack_due) {
 			requester_time_out(qp, now);
+		} else if (room_full_way(qp, qp->attr.av.dmac) < 0) {
+			requester_probe(qp, now);
+		} else {
+			requester_probe_later(qp, now);
+			return;
+		}
 	}
 	qp_schedule(qp->nic, qp);
 }
@@ -844,6 +929,8 @@ bool requester_run(struct qp *qp)
 			continue;
 		}
 		if (!requester_may_send(qp, req))
+			return false;
+		if (!room_admit(qp, qp->attr.av.dmac))
 			return false;
 		if (!req->num_psn)
 			requester_begin(qp, req);

@@ -23,6 +23,7 @@
 #include "qp/path.h"
 #include "qp/qp.h"
 #include "qp/qp_error.h"
+#include "qp/room.h"
 #include "qp/service.h"
 #include "queue/xrcd.h"
 #include "rdma/flush.h"
@@ -364,6 +365,10 @@ bool responder_run(struct qp *qp)
 			return false;
 		}
 		qp->resp.defer = false;
+		/* Others may wait for the end of a FLUSH, which sends nothing */
+		if (!responses_waiting(queue, 0)->flush_left &&
+		    !room_admit(qp, qp->attr.av.dmac))
+			return false;
 		if (qp->cc.paced &&
 		    !cc_admit(qp, CC_RESPONSES, 1, response_next_len(qp)))
 			return false;

@@ -17,6 +17,7 @@
 #include "qp/counters.h"
 #include "qp/path.h"
 #include "qp/qp_error.h"
+#include "qp/room.h"
 #include "queue/local.h"
 #include "rdma/message.h"
 #include "rdma/message_packet.h"
@@ -72,6 +73,8 @@ enum outcome uc_send(struct qp *qp, struct send_req *req)
 {
 	if (req->traits & SEND_IS_LOCAL)
 		return local_run(qp, req);
+	if (!room_admit(qp, qp->attr.av.dmac))
+		return OUTCOME_WAIT;
 	if (qp->cc.paced && !cc_admit(qp, CC_REQUESTS, 1, uc_next_len(qp, req)))
 		return OUTCOME_WAIT;
 	return uc_send_packet(qp, req);

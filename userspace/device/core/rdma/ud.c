@@ -27,6 +27,7 @@
 #include "qp/qp_error.h"
 #include "qp/qp_fault.h"
 #include "qp/qp_watch.h"
+#include "qp/room.h"
 #include "qp/service.h"
 #include "queue/rq.h"
 #include "queue/wqe.h"
@@ -74,6 +75,8 @@ enum outcome ud_send(struct qp *qp, const struct send_req *req)
 		return wqe_refuse(nic, OUTCOME_BAD_LEN);
 	if (!path_init(qp, &req->av, req->remote_qpn, &pkt))
 		return wqe_refuse(nic, OUTCOME_BAD_GID);
+	if (!room_admit(qp, pkt.dmac))
+		return OUTCOME_WAIT;
 	if (qp->cc.paced && !cc_admit(qp, CC_REQUESTS, 1, req->length))
 		return OUTCOME_WAIT;
 	outcome = send_payload(qp, req, 0, req->length, &pkt);

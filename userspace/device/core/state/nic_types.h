@@ -74,6 +74,32 @@ struct reset {
 };
 
 /**
+ * struct way - a way that packets may go
+ * @waiting: QPs whose next packet had no room there
+ * @num_resumes: how often it had room again
+ */
+struct way {
+	struct qp_queue waiting;
+	uint32_t num_resumes;
+};
+
+/**
+ * struct rooms - all ways of a NIC
+ * @ways: by number
+ * @resuming: a bit for each way that may have room for those who wait
+ * @last_way: way that last had a turn
+ * @first: those who wait go first this time
+ * @num_resumes: how often any of @ways had room again
+ */
+struct rooms {
+	struct way ways[NIC_WAYS];
+	uint64_t resuming;
+	unsigned int last_way;
+	bool first;
+	uint32_t num_resumes;
+};
+
+/**
  * struct nic - a NIC
  * @config: argument of nic_create()
  * @dma: guest memory
@@ -100,6 +126,7 @@ struct reset {
  * @failed_cqs: CQs with QPs that do not know yet that the CQ has failed
  * @tag_queue: SRQs with a doorbell for their tag ring
  * @run_queue: QPs with work, in round-robin order
+ * @rooms: QPs that wait for room where their packets go
  * @watch_queue: QPs that were active recently, the oldest first
  * @num_watched: elements of @watch_queue
  * @dma_mkey: the region behind NIC_DMA_LKEY
@@ -149,6 +176,7 @@ struct nic {
 	struct cq_queue failed_cqs;
 	struct srq_queue tag_queue;
 	struct qp_queue run_queue;
+	struct rooms rooms;
 	struct qp_queue watch_queue;
 	unsigned int num_watched;
 	struct mkey dma_mkey;

@@ -97,6 +97,7 @@ struct qp_attr {
  * @answered: &send_queue.pi when the last request arrived
  * @counters: counter set that it is bound to, or NULL
  * @run_link: link in &nic.run_queue
+ * @room: wait for room where the next packet goes
  * @rndv: rendezvous for a tag matching SRQ
  * @odp: waits for missing pages
  * @flush: persistence work
@@ -149,6 +150,7 @@ struct qp {
 	uint32_t answered;
 	struct counters *counters;
 	TAILQ_ENTRY(qp) run_link;
+	struct room room;
 	struct rndv rndv;
 	struct odp odp;
 	struct flush flush;

@@ -104,6 +104,18 @@ struct loss_recovery {
 };
 
 /**
+ * enum requester_place - where a packet is whose answer is waited for
+ * @REQUESTER_SENT: sent
+ * @REQUESTER_QUEUED: maybe in a queue of the process that has no room
+ * @REQUESTER_LEFT: not there any more
+ */
+enum requester_place {
+	REQUESTER_SENT,
+	REQUESTER_QUEUED,
+	REQUESTER_LEFT,
+};
+
+/**
  * struct requester - an RC requester
  * @una: oldest unacknowledged PSN
  * @max_psn: PSN behind the last one in use; packets before it are
@@ -125,6 +137,11 @@ struct loss_recovery {
  * @went_back: it has gone back to @una, and nothing was acknowledged since
  * @probing: a probe is not answered yet
  * @probes: probes since the last acknowledgment of anything new
+ * @place: where the packet is that asks for the next answer
+ * @num_resumes: if @place is REQUESTER_SENT: &rooms.num_resumes when it began to
+ *	wait
+ * @way: if @place is REQUESTER_QUEUED: number of the way
+ * @leaves: likewise: its &way.num_resumes at which the packet has left
  * @probe_psn: if @probing: PSN of the probe
  * @probe_end: if @probing: value of &send_queue.psn when the probe was
  *	sent
@@ -158,6 +175,10 @@ struct requester {
 	bool went_back;
 	bool probing;
 	uint8_t probes;
+	enum requester_place place;
+	uint32_t num_resumes;
+	int way;
+	uint32_t leaves;
 	uint32_t probe_psn;
 	uint32_t probe_end;
 	uint64_t probe_at;

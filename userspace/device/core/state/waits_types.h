@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * What a queue pair waits for outside the NIC: missing pages, and memory that is
- * made persistent.
+ * What a queue pair waits for outside the NIC: missing pages, memory that is made
+ * persistent, and room where its packets go.
  */
 #ifndef MYNIC_WAITS_TYPES_H
 #define MYNIC_WAITS_TYPES_H
@@ -45,6 +45,20 @@ struct odp {
 	uint32_t held_bytes;
 	struct held_packets held;
 	struct odp_wait waits[MYNIC_PAGE_STAGES];
+};
+
+/**
+ * struct room - wait of a QP for room where its next packet goes
+ * @link: link in &way.waiting, if @waits
+ * @waits: it waits
+ * @refused: there was no room in this turn
+ * @way: if @waits: number of the way
+ */
+struct room {
+	TAILQ_ENTRY(qp) link;
+	bool waits;
+	bool refused;
+	uint8_t way;
 };
 
 /**
