@@ -74,4 +74,7 @@ void hostile_begin_small_writes(struct hostile *h);
 /** hostile_begin_broadcast() - begin TSO to the broadcast address */
 void hostile_begin_broadcast(struct hostile *h);
 
+/** hostile_begin_frames() - begin TSO to an address */
+void hostile_begin_frames(struct hostile *h, const void *dmac);
+
 #endif /* MYNIC_HARNESS_HOSTILE_H */

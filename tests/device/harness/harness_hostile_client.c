@@ -551,6 +551,19 @@ static void fast_wire_again(struct hostile *h)
 		;
 }
 
+/* Frames for a peer on the wire, which has made its address known */
+static void begin_slow_peer(struct hostile *h)
+{
+	static const uint8_t frame[60] = "\xff\xff\xff\xff\xff\xff"
+					 "\x02\0\0\0\0\7\x88\xb5";
+	struct sockaddr_un addr = device_address(h->wire);
+
+	CHECK_EQ(sendto(h->wire_end, frame, sizeof(frame), 0,
+			(struct sockaddr *)&addr, sizeof(addr)),
+		 sizeof(frame));
+	hostile_begin_frames(h, frame + 6);
+}
+
 /* Fill a wire whose far end reads hardly anything */
 static void slow_wire_again(struct hostile *h)
 {
@@ -598,6 +611,8 @@ const struct hostile_kind hostile_client[] = {
 	{ "slow_wire", "broadcasts to a wire that takes little",
 	  .begin = hostile_begin_broadcast, .again = slow_wire_again,
 	  .wire = true },
+	{ "slow_peer", "frames for a peer that takes little",
+	  .begin = begin_slow_peer, .again = slow_wire_again, .wire = true },
 	{ "fast_wire", "broadcasts to a wire that takes them",
 	  .begin = hostile_begin_broadcast, .again = fast_wire_again,
 	  .wire = true },

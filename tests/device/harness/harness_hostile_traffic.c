@@ -385,6 +385,11 @@ static void begin_rules(struct hostile *h)
 	raw_tso(h, nic_mac(h->nic[1]->n->nic));
 }
 
+void hostile_begin_frames(struct hostile *h, const void *dmac)
+{
+	raw_tso(h, dmac);
+}
+
 void hostile_begin_broadcast(struct hostile *h)
 {
 	raw_receiver(h->nic[1]);
