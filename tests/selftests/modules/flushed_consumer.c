@@ -29,7 +29,8 @@ MODULE_PARM_DESC(removing, "the device is taken away, or has been");
 
 static bool told;
 module_param(told, bool, 0400);
-MODULE_PARM_DESC(told, "its request was flushed before the device was taken away");
+MODULE_PARM_DESC(told,
+		 "its request was flushed before the device was taken away");
 
 static int result = -ENODEV;
 module_param(result, int, 0400);
