@@ -51,8 +51,14 @@ run() {
 survives() {
 	[[ $1 =~ ^(link|broken)$ ]] || { [ "$2" = far ] && ! hits_both "$1"; }
 }
-# This ends the requests that wait; the mount is busy until fio has ended.
-give_up() { umount -f "$dir/mount" || true; }
+# This ends the requests that wait, and then fio makes others. The mount is busy until
+# it has ended.
+give_up() {
+	until ended "$runner"; do
+		umount -f "$dir/mount"
+		sleep 1
+	done
+}
 
 tear_down() {
 	umount "$dir/mount" || umount -f "$dir/mount" || return
