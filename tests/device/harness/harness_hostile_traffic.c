@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* Hostile send requests of a guest */
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include "harness_eth.h"
@@ -162,64 +161,6 @@ static void begin_sges(struct hostile *h)
 			.lkey = scattered_key(h->nic[0], load->pdn),
 		};
 	load_fill(load, &wr);
-}
-
-/**
- * struct punched - requests whose memory is taken away again and again
- * @load: the queue pairs
- * @mem: the memory, whole pages
- * @len: its bytes
- */
-struct punched {
-	struct load *load;
-	void *mem;
-	size_t len;
-};
-
-/* Each packet takes data from many pages that nobody has touched */
-static void begin_punched(struct hostile *h)
-{
-	struct load *load =
-		rc_load(h, h->quick ? 4 : 64, 8, 9, &standard, false);
-	struct drv_mr *to =
-		drv_reg_mr(h->nic[1], load->peer_pdn, DRV_PAGE, ACCESS_ALL);
-	struct drv_wr wr = {
-		.opcode = IBV_WR_RDMA_WRITE,
-		.num_sge = 28,
-		.remote_addr = to->addr,
-		.rkey = to->key,
-	};
-	size_t pages = (size_t)load->num * load->depth * wr.num_sge;
-	struct drv_mr *from = drv_reg_mr(h->nic[0], load->pdn,
-					 (pages + 1) * DRV_PAGE, ACCESS_ALL);
-	size_t at = -(uintptr_t)from->ptr % DRV_PAGE;
-	struct punched *p = tap_alloc(sizeof(*p));
-
-	p->load = load;
-	p->mem = (uint8_t *)from->ptr + at;
-	p->len = pages * DRV_PAGE;
-	load_fill(load, &wr);
-	for (unsigned int i = 0; i < load->num; i++) {
-		for (unsigned int slot = 0; slot < load->depth; slot++) {
-			for (unsigned int k = 0; k < wr.num_sge; k++) {
-				wr.sge[k] = drv_sge(from, at, 128);
-				at += DRV_PAGE;
-			}
-			wr.wr_id = i;
-			load->qp[i]->sq_pi = slot;
-			drv_write_wqe(load->qp[i], &wr);
-		}
-		load->qp[i]->sq_pi = 0;
-	}
-	h->state = p;
-}
-
-static void punched_again(struct hostile *h)
-{
-	const struct punched *p = h->state;
-
-	load_again(p->load);
-	CHECK_EQ(madvise(p->mem, p->len, MADV_REMOVE), 0);
 }
 
 static void begin_rnr(struct hostile *h)
@@ -513,8 +454,6 @@ const struct hostile_kind hostile_traffic[] = {
 	  .begin = hostile_begin_small_writes, .again = again },
 	{ "many_sges", "30 SGEs a request, long page lists",
 	  .begin = begin_sges, .again = again },
-	{ "punched_memory", "28 pages a request, taken away all the time",
-	  .begin = begin_punched, .again = punched_again },
 	{ "rnr_storm", "SENDs that nobody receives, 512 QPs",
 	  .begin = begin_rnr, .again = again },
 	{ "timeouts", "requests that nobody answers, 512 QPs",

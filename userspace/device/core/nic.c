@@ -204,7 +204,7 @@ void nic_reset(struct nic *nic)
 		spread_free(nic);
 		nic->reset = (struct reset){ 0 };
 	}
-	nic_begin_turn(nic, RESET_AT_ONCE_NS);
+	nic->turn.end = nic_now(nic) + RESET_AT_ONCE_NS;
 	nic_run_reset(nic);
 }
 
@@ -283,7 +283,7 @@ bool nic_run(struct nic *nic)
 		nic_reset(nic);
 	if (!nic_enabled(nic) && !nic_is_in_reset(nic))
 		return false;
-	nic_begin_turn(nic, NIC_TURN_NS);
+	nic->turn.end = nic_now(nic) + NIC_TURN_NS;
 	if (nic_is_in_reset(nic))
 		return nic_run_reset(nic);
 	for (unsigned int i = 0; i < ARRAY_SIZE(kinds) && nic_enabled(nic);

@@ -11,25 +11,20 @@
 #include <stdint.h>
 
 /* Units of work between two looks at the clock, here and in wires and queues */
-#define TURN_LOOK 16u
+#define TURN_LOOK 16
 
 /**
  * struct turn - limit of the current nic_run()
  * @end: when it has to end, in ns
- * @looked: time of the last look at the clock, in ns
- * @charged: units of work since then
- * @slow: units have taken long lately; each one more halves the units between
- *	two looks
+ * @charged: units of work since the last look at the clock
  * @over: @end has passed
  *
- * Each kind of work is granted the units between two looks even if the time is
- * over. No kind is starved by those before it.
+ * Each kind of work is granted TURN_LOOK units even if the time is over. No
+ * kind is starved by those before it.
  */
 struct turn {
 	uint64_t end;
-	uint64_t looked;
 	uint32_t charged;
-	uint8_t slow;
 	bool over;
 };
 

@@ -212,16 +212,13 @@ static inline void nic_charge(struct nic *nic, uint32_t units)
 	nic->turn.charged += units;
 }
 
-/* Begins a turn, or a short one, of @ns. */
-void nic_begin_turn(struct nic *nic, uint64_t ns);
-
 /* Reads the clock to find out whether the turn is over. */
 void nic_look_at_clock(struct nic *nic);
 
 /* Whether the rest of the work has to wait for the next nic_run(). */
 static inline bool nic_turn_is_over(struct nic *nic)
 {
-	if (nic->turn.charged >= TURN_LOOK >> nic->turn.slow)
+	if (nic->turn.charged >= TURN_LOOK)
 		nic_look_at_clock(nic);
 	return nic->turn.over;
 }
