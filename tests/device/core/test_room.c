@@ -172,16 +172,23 @@ TEST(room_for_one_of_two_peers)
 }
 
 /* Send one request, and lose it */
+static void lose(struct drv_pair *p)
+{
+	uint64_t sent = p->a.d->n->sent;
+
+	p->sim->drop = 1000;
+	post(p);
+	nic_run(p->a.d->n->nic);
+	CHECK_EQ(p->a.d->n->sent, sent + 1);
+	p->sim->drop = 0;
+}
+
 static struct drv_pair lose_one(unsigned int timeout)
 {
 	const struct drv_path path = { .timeout = timeout, .retry_cnt = 1 };
 	struct drv_pair p = drv_rc_pair(&path);
 
-	p.sim->drop = 1000;
-	post(&p);
-	nic_run(p.a.d->n->nic);
-	CHECK_EQ(p.a.d->n->sent, 1);
-	p.sim->drop = 0;
+	lose(&p);
 	return p;
 }
 
@@ -203,10 +210,7 @@ TEST(room_and_timeouts)
 	expect(&p);
 	CHECK_EQ(timeouts(&p), 1);
 	/* So it is with the next one */
-	p.sim->drop = 1000;
-	post(&p);
-	nic_run(p.a.d->n->nic);
-	p.sim->drop = 0;
+	lose(&p);
 	sim_set_room(p.b.d->n, 0);
 	drv_expect_none(p.a.cq, SEC);
 	CHECK_EQ(timeouts(&p), 1);
@@ -266,10 +270,7 @@ TEST(room_for_probes)
 	/* The probe comes when the time of a round trip is known */
 	post(&p);
 	expect(&p);
-	p.sim->drop = 1000;
-	post(&p);
-	nic_run(p.a.d->n->nic);
-	p.sim->drop = 0;
+	lose(&p);
 	sent = p.a.d->n->sent;
 	sim_set_room(p.b.d->n, 0);
 	sim_run(p.sim, 50 * MSEC);
@@ -376,7 +377,7 @@ TEST(room_for_two_peers)
 	expect_nothing_sent(&w);
 	set_full(&w, false);
 	sim_set_room(&w.n->sim->nics[2], SIM_MUCH_ROOM);
-	nic_run(w.n->nic);
+	CHECK(nic_run(w.n->nic));
 	for (unsigned int i = 0; i < w.num; i++)
 		left += waits(&w.slow[i].a) == QP_WAIT_ROOM;
 	/* In one turn, several go on, and not all */

@@ -442,54 +442,46 @@ TEST(tso_ud_bad_requests)
 		 MYNIC_SYN_BAD_GID);
 }
 
-/* The rest waits as soon as there is no room for it */
+/* Of a request with 100 segments, the rest waits when there is no room for it */
+static void check_room(struct drv_pair *p)
+{
+	struct sim_nic *n = p->a.d->n;
+	uint64_t sent;
+
+	/* A part of it, as time passes */
+	p->sim->tick = 50 * USEC;
+	while (!n->sent)
+		nic_run(n->nic);
+	p->sim->tick = 0;
+	sent = n->sent;
+	CHECK(sent < 100);
+	sim_set_room(p->b.d->n, 0);
+	drv_expect_none(p->a.cq, SEC);
+	CHECK_EQ(n->sent, sent);
+	sim_set_room(p->b.d->n, SIM_MUCH_ROOM);
+	drv_expect(p->a.cq, DRV_WR_ID, IBV_WC_SUCCESS);
+	CHECK_EQ(n->sent, 100);
+}
+
 TEST(tso_without_room)
 {
 	struct drv_pair p = ud_pair();
 	struct drv_wr wr = ud_wr(&p, 100 * 64);
-	struct sim_nic *n = p.a.d->n;
-	uint64_t sent;
 
 	post_tso(&p.a, wr, "header", 6, 64);
-	/* A part of it, as time passes */
-	p.sim->tick = 50 * USEC;
-	while (!n->sent)
-		nic_run(n->nic);
-	p.sim->tick = 0;
-	CHECK(n->sent < 100);
-	sim_set_room(p.b.d->n, 0);
-	sent = n->sent;
-	drv_expect_none(p.a.cq, SEC);
-	CHECK_EQ(n->sent, sent);
-	sim_set_room(p.b.d->n, SIM_MUCH_ROOM);
-	drv_expect(p.a.cq, DRV_WR_ID, IBV_WC_SUCCESS);
-	CHECK_EQ(n->sent, 100);
+	check_room(&p);
 }
 
 TEST(tso_frames_without_room)
 {
 	struct drv_pair p = raw_pair();
 	struct drv_wr wr = one_sge(&p.a, 100 * 64);
-	struct sim_nic *n = p.a.d->n;
 	struct eth_buf h;
-	uint64_t sent;
 
 	put_header(&h, 0, 1, 1, ACK, 0);
 	memcpy(h.data, nic_mac(p.b.d->n->nic), 6);
 	post_tso(&p.a, wr, h.data, h.len, 64);
-	/* A part of it, as time passes */
-	p.sim->tick = 50 * USEC;
-	while (!n->sent)
-		nic_run(n->nic);
-	p.sim->tick = 0;
-	CHECK(n->sent < 100);
-	sim_set_room(p.b.d->n, 0);
-	sent = n->sent;
-	drv_expect_none(p.a.cq, SEC);
-	CHECK_EQ(n->sent, sent);
-	sim_set_room(p.b.d->n, SIM_MUCH_ROOM);
-	drv_expect(p.a.cq, DRV_WR_ID, IBV_WC_SUCCESS);
-	CHECK_EQ(n->sent, 100);
+	check_room(&p);
 }
 
 /* A request that has not begun does not delay the end of the others */

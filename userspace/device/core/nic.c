@@ -258,7 +258,7 @@ static bool nic_run_before_commands(struct nic *nic)
 	nic_grant(nic);
 	/*
 	 * Doorbells before a command take effect before it. Those of QPs that
-	 * are held do not: their host must not wait for a peer
+	 * wait for room do not: their host must not wait for a peer
 	 */
 	qps_run_each(nic);
 	nic_grant(nic);
@@ -314,7 +314,7 @@ static uint64_t nic_next_work(const struct nic *nic)
 	    !TAILQ_EMPTY(&nic->tag_queue) || nic->events_left ||
 	    !STAILQ_EMPTY(&nic->spread.packets))
 		return 0;
-	if (!TAILQ_EMPTY(&nic->run_queue) || rooms_have_next(nic))
+	if (!TAILQ_EMPTY(&nic->run_queue) || nic->rooms.resuming)
 		return 0;
 	return timers_next(&nic->timers);
 }

@@ -50,29 +50,49 @@ static unsigned int mac_table_rank(const struct mac_entry *set,
 	       (entry->port == port);
 }
 
+/* The entry for a new address; among several, the one seen least recently */
+static struct mac_entry *mac_table_replace(struct mac_entry *set,
+					   const struct switch_port *port,
+					   uint64_t now)
+{
+	struct mac_entry *best = set;
+	unsigned int most = 0;
+
+	for (unsigned int i = 0; i < MAC_TABLE_WAYS; i++) {
+		unsigned int rank = mac_table_rank(set, &set[i], port, now);
+
+		if (rank < most || (rank == most && set[i].seen >= best->seen))
+			continue;
+		best = &set[i];
+		most = rank;
+	}
+	return best;
+}
+
+/* The place of an address in its set, or MAC_TABLE_WAYS */
+static unsigned int mac_table_place(const struct mac_entry *set,
+				    const uint8_t mac[6])
+{
+	unsigned int i = 0;
+
+	while (i < MAC_TABLE_WAYS && !mac_table_is_at(&set[i], mac))
+		i++;
+	return i;
+}
+
 void mac_table_learn(struct mac_table *table, const uint8_t mac[6],
 		     struct switch_port *port, uint64_t now)
 {
 	static const uint8_t zero[6];
 	struct mac_entry *set = table->sets[mac_table_hash(mac)];
-	struct mac_entry *entry = set;
-	unsigned int rank = 0;
+	struct mac_entry *entry;
+	unsigned int place;
 
 	if (mac[0] & 1 || !memcmp(mac, zero, sizeof(zero)))
 		return;
-	for (unsigned int i = 0; i < MAC_TABLE_WAYS; i++) {
-		unsigned int other = mac_table_rank(set, &set[i], port, now);
-
-		if (mac_table_is_at(&set[i], mac)) {
-			entry = &set[i];
-			break;
-		}
-		if (other < rank ||
-		    (other == rank && set[i].seen >= entry->seen))
-			continue;
-		entry = &set[i];
-		rank = other;
-	}
+	place = mac_table_place(set, mac);
+	entry = place < MAC_TABLE_WAYS ? &set[place] :
+					 mac_table_replace(set, port, now);
 	entry->port = port;
 	entry->seen = now;
 	memcpy(entry->mac, mac, sizeof(entry->mac));
@@ -82,12 +102,11 @@ struct switch_port *mac_table_find(const struct mac_table *table,
 				   const uint8_t mac[6], uint64_t now)
 {
 	const struct mac_entry *set = table->sets[mac_table_hash(mac)];
+	unsigned int place = mac_table_place(set, mac);
 
-	for (unsigned int i = 0; i < MAC_TABLE_WAYS; i++)
-		if (mac_table_is_at(&set[i], mac) &&
-		    mac_table_is_live(&set[i], now))
-			return set[i].port;
-	return NULL;
+	return place < MAC_TABLE_WAYS && mac_table_is_live(&set[place], now) ?
+		       set[place].port :
+		       NULL;
 }
 
 void mac_table_forget(struct mac_table *table, const struct switch_port *port)

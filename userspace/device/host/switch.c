@@ -83,6 +83,12 @@ static void switch_send_to(struct switch_port *to, const struct packet *pkt)
 		switch_output(to, pkt);
 }
 
+static bool switch_is_nic_at(const struct switch_port *port,
+			     const uint8_t mac[6])
+{
+	return port->nic && !memcmp(nic_mac(port->nic), mac, 6);
+}
+
 static bool switch_send_to_nics(struct switch_port *from,
 				const struct packet *pkt)
 {
@@ -92,8 +98,7 @@ static bool switch_send_to_nics(struct switch_port *from,
 	for (unsigned int i = 0; i < sw->num; i++) {
 		struct switch_port *to = sw->ports[i];
 
-		if (to->nic &&
-		    !memcmp(nic_mac(to->nic), pkt->dmac, sizeof(pkt->dmac))) {
+		if (switch_is_nic_at(to, pkt->dmac)) {
 			switch_send_to(to, pkt);
 			found = true;
 		}
@@ -139,7 +144,6 @@ static unsigned int switch_num_receivers(const struct switch_port *from)
 static bool switch_flood_is_full(const struct switch_port *from)
 {
 	const struct net_switch *sw = from->sw;
-
 	bool found = false;
 
 	for (unsigned int i = 0; i < sw->num; i++) {
@@ -194,8 +198,8 @@ static void switch_flood(struct switch_port *from, const struct packet *pkt)
 static bool switch_is_mac_of(const struct switch_port *port,
 			     const uint8_t mac[6])
 {
-	return port->nic && (!memcmp(nic_mac(port->nic), mac, 6) ||
-			     !memcmp(nic_permanent_mac(port->nic), mac, 6));
+	return switch_is_nic_at(port, mac) ||
+	       (port->nic && !memcmp(nic_permanent_mac(port->nic), mac, 6));
 }
 
 bool switch_may_have_mac(const struct switch_port *port, const uint8_t mac[6])
@@ -264,7 +268,7 @@ bool switch_is_direct(const struct switch_port *from, const uint8_t dmac[6])
 	for (unsigned int i = 0; i < sw->num; i++) {
 		const struct switch_port *port = sw->ports[i];
 
-		if (!port->nic || memcmp(nic_mac(port->nic), dmac, 6))
+		if (!switch_is_nic_at(port, dmac))
 			continue;
 		if (to)
 			return false;
@@ -276,12 +280,9 @@ bool switch_is_direct(const struct switch_port *from, const uint8_t dmac[6])
 
 static bool switch_has_nic(const struct net_switch *sw, const uint8_t mac[6])
 {
-	for (unsigned int i = 0; i < sw->num; i++) {
-		const struct switch_port *port = sw->ports[i];
-
-		if (port->nic && !memcmp(nic_mac(port->nic), mac, 6))
+	for (unsigned int i = 0; i < sw->num; i++)
+		if (switch_is_nic_at(sw->ports[i], mac))
 			return true;
-	}
 	return false;
 }
 

@@ -71,27 +71,14 @@ static void qp_run_once(struct nic *nic, struct qp *qp)
 {
 	nic_charge(nic, 1);
 	qp_unschedule(nic, qp);
-	room_begin_turn(qp);
+	qp->room.refused = false;
 	if (transport_run_qp(qp))
 		qp_schedule(nic, qp);
-	room_end_turn(qp);
+	/* It may have nothing to send any more */
+	if (!qp->room.refused)
+		room_leave(qp);
 	if (qp->watched)
 		qp_run_start_watching(nic, qp);
-}
-
-static bool qp_run_pieces(struct nic *nic, unsigned int num)
-{
-	struct qp *qp;
-
-	for (unsigned int i = 0; i < num && nic_enabled(nic); i++) {
-		qp = TAILQ_FIRST(&nic->run_queue);
-		if (!qp)
-			return false;
-		if (nic_turn_is_over(nic))
-			return true;
-		qp_run_once(nic, qp);
-	}
-	return !TAILQ_EMPTY(&nic->run_queue);
 }
 
 /* QPs that have waited for room take turns with all others */
@@ -119,7 +106,7 @@ bool qps_run(struct nic *nic)
 			return false;
 		qp_run_once(nic, qp);
 	}
-	return !TAILQ_EMPTY(&nic->run_queue) || rooms_have_next(nic);
+	return !TAILQ_EMPTY(&nic->run_queue) || nic->rooms.resuming;
 }
 
 void qps_run_each(struct nic *nic)
@@ -130,7 +117,12 @@ void qps_run_each(struct nic *nic)
 	TAILQ_FOREACH(qp, &nic->run_queue, run_link)
 	if (++num == RUN_QUANTUM)
 		break;
-	qp_run_pieces(nic, num);
+	while (num-- && nic_enabled(nic)) {
+		qp = TAILQ_FIRST(&nic->run_queue);
+		if (!qp || nic_turn_is_over(nic))
+			break;
+		qp_run_once(nic, qp);
+	}
 }
 
 bool qp_doorbell(struct nic *nic, uint32_t uarn, uint32_t number)

@@ -174,11 +174,11 @@ bool transport_run_qp(struct qp *qp)
 	if (qp->service->answer && qp_can_receive(qp))
 		more |= qp->service->answer(qp);
 	/* What waits for room has not tried to access memory yet */
-	if (!room_is_refused(qp))
+	if (!qp->room.refused)
 		odp_passed(&qp->odp, MYNIC_PAGE_READ);
 	if (qp_sends(qp))
 		more |= transport_run_sq(qp);
-	if (!room_is_refused(qp))
+	if (!qp->room.refused)
 		odp_passed(&qp->odp, MYNIC_PAGE_SEND);
 	/* A QP that has just failed has requests to flush */
 	return more || qp->state != state;

@@ -137,17 +137,17 @@ static bool tso_fits(const struct send_req *req, uint32_t extra, uint32_t max)
 
 /*
  * Begins a request that tso_fits(), if it has not begun. Returns false if its
- * rate does not allow that yet, or there is no room for the next segment
+ * rate does not allow that yet, or there is no room for the first segment
  */
 static bool tso_begin(struct qp *qp, struct send_req *req, uint32_t extra,
 		      const uint8_t dmac[MAC_LEN])
 {
 	uint32_t num = tso_segments(req);
 
-	if (!room_admit(qp, dmac))
-		return false;
 	if (req->num_psn)
 		return true;
+	if (!room_admit(qp, dmac))
+		return false;
 	if (qp->cc.paced &&
 	    !cc_admit(qp, CC_REQUESTS, num, req->length + num * extra))
 		return false;

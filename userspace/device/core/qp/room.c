@@ -61,22 +61,6 @@ bool room_admit(struct qp *qp, const uint8_t dmac[6])
 	return false;
 }
 
-void room_begin_turn(struct qp *qp)
-{
-	qp->room.refused = false;
-}
-
-void room_end_turn(struct qp *qp)
-{
-	if (!qp->room.refused)
-		room_leave(qp);
-}
-
-bool room_is_refused(const struct qp *qp)
-{
-	return qp->room.refused;
-}
-
 void nic_resume(struct nic *nic, unsigned int way)
 {
 	struct rooms *rooms = &nic->rooms;
@@ -85,11 +69,6 @@ void nic_resume(struct nic *nic, unsigned int way)
 	rooms->ways[way].num_resumes++;
 	if (!TAILQ_EMPTY(&rooms->ways[way].waiting))
 		rooms->resuming |= 1ull << way;
-}
-
-bool rooms_have_next(const struct nic *nic)
-{
-	return nic->rooms.resuming;
 }
 
 /* Ways take turns */
@@ -109,9 +88,4 @@ struct qp *room_next(struct nic *nic)
 		rooms->resuming &= ~(1ull << way);
 	}
 	return NULL;
-}
-
-uint32_t room_num_resumes(const struct nic *nic, int way)
-{
-	return nic->rooms.ways[way].num_resumes;
 }

@@ -30,25 +30,10 @@ int room_full_way(const struct qp *qp, const uint8_t dmac[6]);
  */
 bool room_admit(struct qp *qp, const uint8_t dmac[6]);
 
-/* Begins a turn of a QP. */
-void room_begin_turn(struct qp *qp);
-
-/* Ends it: a QP that was not refused does not wait for room any more. */
-void room_end_turn(struct qp *qp);
-
-/* Whether it was refused in this turn */
-bool room_is_refused(const struct qp *qp);
-
 /* Has a QP wait no more. */
 void room_leave(struct qp *qp);
 
 /* The next QP that may have room now, or NULL */
 struct qp *room_next(struct nic *nic);
-
-/* Whether there may be such a QP */
-bool rooms_have_next(const struct nic *nic);
-
-/* How often a way has had room again */
-uint32_t room_num_resumes(const struct nic *nic, int way);
 
 #endif /* MYNIC_ROOM_H */

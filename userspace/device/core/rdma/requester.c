@@ -670,15 +670,17 @@ static bool requester_is_queued(struct qp *qp)
 {
 	int way = room_full_way(qp, qp->attr.av.dmac);
 	struct requester *q = &qp->req;
+	uint32_t num_resumes;
 
 	if (way < 0)
 		return false;
+	num_resumes = qp->nic->rooms.ways[way].num_resumes;
 	if (q->place == REQUESTER_SENT || q->way != way) {
 		q->place = REQUESTER_QUEUED;
 		q->way = way;
-		q->leaves = room_num_resumes(qp->nic, way) + 2;
+		q->leaves = num_resumes + 2;
 	}
-	return seq_before(room_num_resumes(qp->nic, way), q->leaves);
+	return seq_before(num_resumes, q->leaves);
 }
 
 /*
@@ -687,10 +689,9 @@ static bool requester_is_queued(struct qp *qp)
  */
 static bool requester_waits_for_room(struct qp *qp, uint64_t now)
 {
+	bool repeats = requester_waits_to_repeat(qp);
 	uint64_t until = now + ROOM_PAUSE_NS;
 	struct requester *q = &qp->req;
-
-	bool repeats = requester_waits_to_repeat(qp);
 
 	if (!repeats && (q->place == REQUESTER_LEFT ||
 			 (q->place == REQUESTER_SENT &&
