@@ -64,29 +64,41 @@ static void mynic_wake_qp(struct mynic_qp *qp)
 		qp->ibqp.event_handler(&event, qp->ibqp.qp_context);
 }
 
+/* Whether a QP matches, with @cq as argument. Callable from any context. */
+static bool mynic_any_qp(struct mynic_dev *mdev,
+			 bool (*matches)(const struct mynic_qp *qp,
+					 const struct mynic_cq *cq),
+			 const struct mynic_cq *cq)
+{
+	struct mynic_res *res;
+	unsigned long qpn;
+	bool found;
+
+	xa_for_each(&mdev->qps, qpn, res) {
+		res = mynic_res_get(&mdev->qps, qpn);
+		if (!res)
+			continue;
+		found = matches(container_of(res, struct mynic_qp, res), cq);
+		mynic_res_put(res);
+		if (found)
+			return true;
+	}
+	return false;
+}
+
+static bool mynic_qp_may_drain(const struct mynic_qp *qp,
+			       const struct mynic_cq *unused)
+{
+	return mynic_qp_is_consumers(qp) && qp->ibqp.qp_type != IB_QPT_GSI;
+}
+
 /*
  * Whether consumers in the kernel have QPs, other than the RDMA core. If the
  * device is dead, they cannot post to new ones.
  */
 bool mynic_has_consumers(struct mynic_dev *mdev)
 {
-	struct mynic_res *res;
-	struct mynic_qp *qp;
-	bool found = false;
-	unsigned long qpn;
-
-	xa_for_each(&mdev->qps, qpn, res) {
-		res = mynic_res_get(&mdev->qps, qpn);
-		if (!res)
-			continue;
-		qp = container_of(res, struct mynic_qp, res);
-		found = mynic_qp_is_consumers(qp) &&
-			qp->ibqp.qp_type != IB_QPT_GSI;
-		mynic_res_put(res);
-		if (found)
-			break;
-	}
-	return found;
+	return mynic_any_qp(mdev, mynic_qp_may_drain, NULL);
 }
 
 /*
@@ -177,27 +189,17 @@ int mynic_flush_cq(struct mynic_dev *mdev, struct mynic_cq *cq, int room,
 	return n;
 }
 
+static bool mynic_qp_has_for(const struct mynic_qp *qp,
+			     const struct mynic_cq *cq)
+{
+	return (qp->send_cq == cq && mynic_queue_outstanding(&qp->sq)) ||
+	       (qp->recv_cq == cq && mynic_queue_outstanding(&qp->rq));
+}
+
 /* Whether mynic_flush_cq() would find something. Callable from any context. */
 bool mynic_flush_pending(struct mynic_dev *mdev, const struct mynic_cq *cq)
 {
-	struct mynic_res *res;
-	struct mynic_qp *qp;
-	bool found = false;
-	unsigned long qpn;
-
-	xa_for_each(&mdev->qps, qpn, res) {
-		res = mynic_res_get(&mdev->qps, qpn);
-		if (!res)
-			continue;
-		qp = container_of(res, struct mynic_qp, res);
-		found = (qp->send_cq == cq &&
-			 mynic_queue_outstanding(&qp->sq)) ||
-			(qp->recv_cq == cq && mynic_queue_outstanding(&qp->rq));
-		mynic_res_put(res);
-		if (found)
-			break;
-	}
-	return found;
+	return mynic_any_qp(mdev, mynic_qp_has_for, cq);
 }
 
 static void mynic_drain_done(struct ib_cq *ibcq, struct ib_wc *wc)
