@@ -151,6 +151,15 @@ late_hang() {
 	wait_for is_up && ping_far && [ "$hangs" -ge 1 ] && [ "$lost" = 0 ] && [ "$freed" = 0 ]
 }
 
+# The driver of a machine that is too busy does not take a device for hung so soon.
+late_checks() {
+	insmod "$here/modules/$(uname -r)/late_check.ko" device="$near_rdma" || {
+		dmesg | grep late_check
+		return 1
+	}
+	rmmod late_check && ping_far
+}
+
 filters_changed() {
 	ip link set "$near" promisc on
 	ip link set "$near" promisc off
@@ -357,6 +366,7 @@ result "when a device that only seems to hang has stopped" \
 result "also while it is taken away" flushes N fails_in_reset
 result "another soon after that" fatal
 result "a hang that is noticed late" late_hang
+result "checks of the device that come late" late_checks
 result "a hang while filters change" change_filters
 result "recovered by hand" by_hand
 result "no answer" no_answer

@@ -5,12 +5,12 @@
  */
 #include <linux/kprobes.h>
 #include <linux/module.h>
-#include <linux/semaphore.h>
 #include <linux/workqueue.h>
 #include <rdma/ib_verbs.h>
 
 #include "compat.h"
 #include "mynic.h"
+#include "stuck_command.h"
 
 static char *function;
 module_param(function, charp, 0);
@@ -87,37 +87,6 @@ static struct kretprobe down_race_unregister_probe = {
 	.data_size = sizeof(struct down_race_call),
 };
 
-/* A command that has been under way for too long */
-static struct mynic_admin_slot *down_race_take_slot(struct mynic_admin *admin)
-{
-	struct mynic_admin_slot *slot;
-	unsigned long flags;
-
-	if (down_trylock(&admin->free))
-		return NULL;
-	spin_lock_irqsave(&admin->lock, flags);
-	for (slot = admin->slots; slot->busy; slot++)
-		;
-	slot->busy = true;
-	slot->completed = false;
-	slot->asleep = false;
-	slot->age = U8_MAX - 1;
-	slot->opcode = MYNIC_CMD_NOP;
-	spin_unlock_irqrestore(&admin->lock, flags);
-	return slot;
-}
-
-static void down_race_free_slot(struct mynic_admin *admin,
-				struct mynic_admin_slot *slot)
-{
-	unsigned long flags;
-
-	spin_lock_irqsave(&admin->lock, flags);
-	slot->busy = false;
-	spin_unlock_irqrestore(&admin->lock, flags);
-	up(&admin->free);
-}
-
 /* The driver waits for the last health check. */
 static int down_race_check(struct kprobe *probe, struct pt_regs *regs)
 {
@@ -126,11 +95,12 @@ static int down_race_check(struct kprobe *probe, struct pt_regs *regs)
 
 	if (!hang || !down_race_is_ours(mdev))
 		return 0;
-	slot = down_race_take_slot(&mdev->admin);
+	/* It has been under way for too long. */
+	slot = stuck_command(&mdev->admin, U8_MAX - 1);
 	if (!slot)
 		return 0;
 	mdev->health_work.work.func(&mdev->health_work.work);
-	down_race_free_slot(&mdev->admin, slot);
+	stuck_command_end(&mdev->admin, slot);
 	hangs++;
 	down_race_hung = true;
 	return 0;

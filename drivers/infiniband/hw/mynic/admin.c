@@ -334,6 +334,7 @@ static void mynic_admin_start_beat(struct mynic_dev *mdev)
 /**
  * mynic_admin_check() - find commands that the device leaves unanswered
  * @mdev: device; if it is alive, a command is under way afterwards
+ * @counts: commands under way get older
  * @stuck: such a command
  *
  * No register is read: a device that hangs would stop the processor.
@@ -341,7 +342,8 @@ static void mynic_admin_start_beat(struct mynic_dev *mdev)
  * Context: at regular intervals while the device is up.
  * Return: whether there is such a command.
  */
-bool mynic_admin_check(struct mynic_dev *mdev, struct mynic_admin_stuck *stuck)
+bool mynic_admin_check(struct mynic_dev *mdev, bool counts,
+		       struct mynic_admin_stuck *stuck)
 {
 	struct mynic_admin *admin = &mdev->admin;
 	const struct mynic_admin_slot *slot;
@@ -350,7 +352,7 @@ bool mynic_admin_check(struct mynic_dev *mdev, struct mynic_admin_stuck *stuck)
 	/* Recover from a lost interrupt. */
 	mynic_admin_take(mdev);
 	spin_lock_irqsave(&admin->lock, flags);
-	slot = mynic_admin_slots_age(admin);
+	slot = counts ? mynic_admin_slots_age(admin) : NULL;
 	if (slot)
 		*stuck = (struct mynic_admin_stuck){
 			.opcode = slot->opcode,

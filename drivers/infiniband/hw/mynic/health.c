@@ -16,6 +16,8 @@
  * so it does not mistake its own pause for the device's.
  */
 #define MYNIC_HEALTH_PERIOD (HZ / 4)
+/* Of late checks in a row, one in this many counts. */
+#define MYNIC_HEALTH_LATE 4
 /* What the RDMA core may take before user contexts are told without it */
 #define MYNIC_TELL_DELAY HZ
 
@@ -40,23 +42,42 @@ void mynic_check_status(struct mynic_dev *mdev)
 	}
 }
 
+/*
+ * Whether this check counts against the device. If it is late, the machine had
+ * no processor for the driver, and perhaps none for a device made of software.
+ * If all checks are late, a hang must still be found.
+ */
+static bool mynic_health_counts(struct mynic_dev *mdev)
+{
+	if (time_before_eq(jiffies, mdev->health_due + MYNIC_HEALTH_PERIOD / 2))
+		mdev->health_late = 0;
+	else
+		mdev->health_late++;
+	return mdev->health_late % MYNIC_HEALTH_LATE == 0;
+}
+
+static void mynic_health_queue(struct mynic_dev *mdev, unsigned long delay)
+{
+	mdev->health_due = jiffies + delay;
+	queue_delayed_work(mdev->alive_wq, &mdev->health_work, delay);
+}
+
 static void mynic_health_work(struct work_struct *work)
 {
 	struct mynic_dev *mdev = container_of(to_delayed_work(work),
 					      struct mynic_dev, health_work);
 	struct mynic_admin_stuck stuck;
 
-	if (mynic_admin_check(mdev, &stuck))
+	if (mynic_admin_check(mdev, mynic_health_counts(mdev), &stuck))
 		mynic_fail_hung(mdev, "it does not answer %s %u",
 				mynic_cmd_name(stuck.opcode), stuck.number);
 	if (!mynic_dead(mdev))
-		queue_delayed_work(mdev->alive_wq, &mdev->health_work,
-				   MYNIC_HEALTH_PERIOD);
+		mynic_health_queue(mdev, MYNIC_HEALTH_PERIOD);
 }
 
 void mynic_health_start(struct mynic_dev *mdev)
 {
-	queue_delayed_work(mdev->alive_wq, &mdev->health_work, 0);
+	mynic_health_queue(mdev, 0);
 }
 
 /* The device is marked dead, so that the check does not start again. */

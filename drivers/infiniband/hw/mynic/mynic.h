@@ -384,7 +384,8 @@ int mynic_admin_exec(struct mynic_dev *mdev, struct mynic_admin_cmd *cmd,
 		     const void *in, void *out, size_t len,
 		     struct mynic_admin_cpl *cpl);
 bool mynic_admin_irq(struct mynic_dev *mdev);
-bool mynic_admin_check(struct mynic_dev *mdev, struct mynic_admin_stuck *stuck);
+bool mynic_admin_check(struct mynic_dev *mdev, bool counts,
+		       struct mynic_admin_stuck *stuck);
 void mynic_admin_provoke(struct mynic_dev *mdev, bool hang);
 
 /**
@@ -474,6 +475,8 @@ enum mynic_state {
  * @state_lock: serialises bringing the device up and down
  * @state: protected by @state_lock
  * @health_work: checks whether the device is alive
+ * @health_due: jiffies of the next check
+ * @health_late: checks in a row that came late
  * @announce_work: tells consumers that the device is dead
  * @tell_work: tells user contexts that it is dead, if the RDMA core is slow to
  * @stop_work: removes the RDMA device of a dead device
@@ -529,6 +532,8 @@ struct mynic_dev {
 	struct mutex state_lock; /* state */
 	enum mynic_state state;
 	struct delayed_work health_work;
+	unsigned long health_due;
+	unsigned int health_late;
 	struct work_struct announce_work;
 	struct delayed_work tell_work;
 	struct work_struct stop_work;

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Makes health checks of a mynic come late, as on a machine without a processor
+ * to spare. Loading succeeds if the driver counts those that it should.
+ */
+#include <linux/jiffies.h>
+#include <linux/module.h>
+#include <linux/workqueue.h>
+#include <rdma/ib_verbs.h>
+
+#include "compat.h"
+#include "mynic.h"
+#include "stuck_command.h"
+
+static char *device;
+module_param(device, charp, 0);
+MODULE_PARM_DESC(device, "RDMA device");
+
+static int late_check_result = -ENODEV;
+
+/* The age of a command that nobody answers, after checks one by one */
+static const struct {
+	bool late;
+	u8 age;
+} late_checks[] = {
+	{ false, 1 },
+	/* One of four in a row counts. */
+	{ true, 1 },
+	{ true, 1 },
+	{ true, 1 },
+	{ true, 2 },
+	{ true, 2 },
+	/* The end of the row */
+	{ false, 3 },
+	{ true, 3 },
+	{ true, 3 },
+	{ true, 3 },
+	{ false, 4 },
+};
+
+static int late_check_count(struct mynic_dev *mdev,
+			    const struct mynic_admin_slot *slot)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(late_checks); i++) {
+		/* What takes long here makes no check in time a late one. */
+		mdev->health_due = late_checks[i].late ? jiffies - HZ / 5 :
+							 jiffies + 600 * HZ;
+		mdev->health_work.work.func(&mdev->health_work.work);
+		if (slot->age == late_checks[i].age)
+			continue;
+		pr_info("late_check: check %u left the age at %u\n", i,
+			slot->age);
+		return -EBADMSG;
+	}
+	return 0;
+}
+
+/* The driver does no checks meanwhile. */
+static int late_check_test(struct mynic_dev *mdev)
+{
+	struct mynic_admin_slot *slot;
+	int ret = -EBUSY;
+
+	disable_delayed_work_sync(&mdev->health_work);
+	slot = stuck_command(&mdev->admin, 0);
+	if (slot) {
+		ret = late_check_count(mdev, slot);
+		stuck_command_end(&mdev->admin, slot);
+	}
+	enable_delayed_work(&mdev->health_work);
+	queue_delayed_work(mdev->alive_wq, &mdev->health_work, 0);
+	return ret;
+}
+
+static int late_check_add(struct ib_device *ibdev)
+{
+	if (!strcmp(ibdev->name, device))
+		late_check_result = late_check_test(to_mdev(ibdev));
+	return -EOPNOTSUPP;
+}
+
+static struct ib_client late_check_client = {
+	.name = "mynic_late_check",
+	.add = late_check_add,
+};
+
+static int __init late_check_init(void)
+{
+	int ret;
+
+	if (!device)
+		return -EINVAL;
+	ret = ib_register_client(&late_check_client);
+	if (ret)
+		return ret;
+	if (late_check_result)
+		ib_unregister_client(&late_check_client);
+	return late_check_result;
+}
+
+static void __exit late_check_exit(void)
+{
+	ib_unregister_client(&late_check_client);
+}
+
+module_init(late_check_init);
+module_exit(late_check_exit);
+
+MODULE_AUTHOR("The mynic developers");
+MODULE_DESCRIPTION("Health checks of a mynic that come late, for tests");
+MODULE_LICENSE("Dual BSD/GPL");
