@@ -15,7 +15,7 @@ tracing=/sys/kernel/tracing
 [ -e $tracing/current_tracer ] || mount -t tracefs none $tracing 2>/dev/null
 grep -qw function $tracing/available_tracers 2>/dev/null ||
 	skip "this kernel has no function tracer"
-ktap_set_plan 6
+ktap_set_plan 8
 
 end_trace() {
 	echo 0 >$tracing/options/func_stack_trace
@@ -64,9 +64,11 @@ registered_by() { grep -E "$1.*: _*mmu_notifier_register <-" $tracing/trace; }
 
 trap end_trace EXIT
 begin_trace || skip "this kernel has no function tracer"
-result "commands of a process" "$here/dm"
+result "device memory of a process" "$here/dm"
+result "the clock of a process" "$here/uabi" -t clock_page
 echo 0 >$tracing/tracing_on
-result "they were seen" eval 'commands | grep "^mynic_cmd_free_dm"'
+result "commands for memory were seen" eval 'commands | grep "^mynic_cmd_free_dm"'
+result "commands for the clock were seen" eval 'commands | grep "mynic_clock_work"'
 result "none under the lock of mappings" eval '! under_locks'
 begin_trace_of_notifiers
 result "page faults of a process" "$here/odp" -t untouched_memory

@@ -11,6 +11,7 @@
 #include <sys/mman.h>
 #include <sys/wait.h>
 
+#include "clock.h"
 #include "context.h"
 #include "ioctl.h"
 #include "verbs.h"
@@ -269,7 +270,7 @@ static bool child_has_none(const volatile void *addr)
 
 TEST_F(uabi, clock_page)
 {
-	const volatile struct mynic_clock_info *info;
+	const struct mynic_clock_info *info;
 	struct context_resp r;
 	uint64_t key;
 	size_t size;
@@ -280,6 +281,7 @@ TEST_F(uabi, clock_page)
 	ASSERT_GE(size, sizeof(*info));
 	info = mmap(NULL, size, PROT_READ, MAP_SHARED, self->fd, key);
 	ASSERT_NE((void *)info, MAP_FAILED);
+	ASSERT_TRUE(wait_clock(info));
 	EXPECT_NE(info->mult, 0);
 	EXPECT_NE(info->cycles, 0);
 	EXPECT_NE(info->nsec, 0);

@@ -65,7 +65,7 @@ static int down_race_enter(struct kretprobe_instance *instance,
 	call->mdev = (void *)regs_get_kernel_argument(regs, 0);
 	if (!down_race_is_ours(call->mdev))
 		return 1;
-	call->clock = delayed_work_pending(&call->mdev->clock.work);
+	call->clock = work_busy(&call->mdev->clock.work.work);
 	return 0;
 }
 
@@ -99,6 +99,8 @@ static int down_race_check(struct kprobe *probe, struct pt_regs *regs)
 	slot = stuck_command(&mdev->admin, U8_MAX - 1);
 	if (!slot)
 		return 0;
+	/* It may come late, but counts. */
+	mdev->health_due = jiffies;
 	mdev->health_work.work.func(&mdev->health_work.work);
 	stuck_command_end(&mdev->admin, slot);
 	hangs++;

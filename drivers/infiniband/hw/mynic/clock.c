@@ -38,6 +38,26 @@ static bool mynic_clock_read(struct mynic_dev *mdev,
 	return best != U64_MAX;
 }
 
+/* From now on, readers wait. */
+static void mynic_clock_hide(struct mynic_dev *mdev)
+{
+	struct mynic_clock_info *info = page_address(mdev->clock.page);
+
+	lockdep_assert_held(&mdev->clock.lock);
+	WRITE_ONCE(info->seq, info->seq | 1);
+	/* Readers must see an odd @seq before any new value. */
+	smp_wmb();
+}
+
+static void mynic_clock_show(struct mynic_dev *mdev)
+{
+	struct mynic_clock_info *info = page_address(mdev->clock.page);
+
+	lockdep_assert_held(&mdev->clock.lock);
+	/* Readers must see every new value before @seq is even. */
+	smp_store_release(&info->seq, (info->seq | 1) + 1);
+}
+
 static void mynic_clock_write(struct mynic_dev *mdev,
 			      const struct mynic_clock_info *now)
 {
@@ -49,30 +69,28 @@ static void mynic_clock_write(struct mynic_dev *mdev,
 	clocks_calc_mult_shift(&mult, &shift, mdev->caps.clock_khz,
 			       NSEC_PER_MSEC, MYNIC_CLOCK_SPAN * MSEC_PER_SEC);
 
-	WRITE_ONCE(info->seq, info->seq + 1);
-	/* Readers must see an odd @seq before any new value. */
-	smp_wmb();
+	mynic_clock_hide(mdev);
 	WRITE_ONCE(info->nsec, now->nsec);
 	WRITE_ONCE(info->cycles, now->cycles);
 	WRITE_ONCE(info->mult, mult);
 	WRITE_ONCE(info->shift, shift);
-	/* Readers must see every new value before @seq is even. */
-	smp_store_release(&info->seq, info->seq + 1);
 }
 
-/* The lock is not held while the device is asked, as it may not answer. */
-static int mynic_clock_update(struct mynic_dev *mdev)
+/*
+ * The lock is not held while the device is asked, as it may not answer. If it
+ * does not, readers wait no longer.
+ */
+static void mynic_clock_update(struct mynic_dev *mdev)
 {
 	struct mynic_clock_info now;
 	bool valid;
 
 	valid = mynic_clock_read(mdev, &now);
 	mutex_lock(&mdev->clock.lock);
-	mdev->clock.valid = valid;
 	if (valid)
 		mynic_clock_write(mdev, &now);
+	mynic_clock_show(mdev);
 	mutex_unlock(&mdev->clock.lock);
-	return valid ? 0 : -EIO;
 }
 
 /* Return whether the page has users, so that it is kept up to date. */
@@ -86,16 +104,6 @@ static bool mynic_clock_kept(struct mynic_dev *mdev)
 	return kept;
 }
 
-static bool mynic_clock_current(struct mynic_dev *mdev)
-{
-	bool valid;
-
-	mutex_lock(&mdev->clock.lock);
-	valid = mdev->clock.users && mdev->clock.valid;
-	mutex_unlock(&mdev->clock.lock);
-	return valid;
-}
-
 static void mynic_clock_work(struct work_struct *work)
 {
 	struct mynic_dev *mdev = container_of(to_delayed_work(work),
@@ -103,8 +111,9 @@ static void mynic_clock_work(struct work_struct *work)
 
 	if (!mynic_clock_kept(mdev))
 		return;
+	mynic_clock_update(mdev);
 	/* Users of a dead device have no time stamps to convert. */
-	if (mynic_clock_update(mdev) && mynic_dead(mdev))
+	if (mynic_dead(mdev))
 		return;
 	mutex_lock(&mdev->clock.lock);
 	if (mdev->clock.users)
@@ -122,11 +131,14 @@ int mynic_clock_init(struct mynic_dev *mdev)
 
 /*
  * Stop asking the device for its time. There are no user contexts left, so
- * nobody starts the work again.
+ * nobody starts the work again. Processes that still have the page do not wait.
  */
 void mynic_clock_stop(struct mynic_dev *mdev)
 {
 	cancel_delayed_work_sync(&mdev->clock.work);
+	mutex_lock(&mdev->clock.lock);
+	mynic_clock_show(mdev);
+	mutex_unlock(&mdev->clock.lock);
 }
 
 /* Processes that have mapped the page keep it. */
@@ -164,16 +176,24 @@ void mynic_clock_close(struct mynic_ucontext *ucontext)
 	rdma_user_mmap_entry_remove(&ucontext->clock->rdma_entry);
 }
 
+/* Have the page up to date soon, and readers wait until then. */
+static void mynic_clock_begin(struct mynic_dev *mdev)
+{
+	lockdep_assert_held(&mdev->clock.lock);
+	mynic_clock_hide(mdev);
+	/* It is still pending if there were users a moment ago. */
+	cancel_delayed_work(&mdev->clock.work);
+	schedule_delayed_work(&mdev->clock.work, 0);
+}
+
 /**
  * mynic_clock_mmap() - map the clock page
  * @ucontext: user context; from now on the page is kept up to date for it
  * @vma: where
  *
- * A caller waits for the device if the page is not up to date. That takes at
- * most as long as to find that the device hangs.
- *
- * Return: 0, -EIO if the device does not tell its time, or an errno as of
- * mynic_page_mmap().
+ * Context: the process's mappings are locked. So the device, which may not
+ * answer, is asked later.
+ * Return: 0, -EIO if the device is dead, or an errno as of mynic_page_mmap().
  */
 int mynic_clock_mmap(struct mynic_ucontext *ucontext,
 		     struct vm_area_struct *vma)
@@ -183,11 +203,6 @@ int mynic_clock_mmap(struct mynic_ucontext *ucontext,
 
 	if (mynic_dead(mdev))
 		return -EIO;
-	if (!mynic_clock_current(mdev)) {
-		ret = mynic_clock_update(mdev);
-		if (ret)
-			return ret;
-	}
 	ret = mynic_page_mmap(ucontext->ibucontext.device, vma,
 			      mdev->clock.page);
 	if (ret)
@@ -195,8 +210,8 @@ int mynic_clock_mmap(struct mynic_ucontext *ucontext,
 	mutex_lock(&mdev->clock.lock);
 	if (!ucontext->clock_used) {
 		ucontext->clock_used = true;
-		mdev->clock.users++;
-		schedule_delayed_work(&mdev->clock.work, MYNIC_CLOCK_PERIOD);
+		if (!mdev->clock.users++)
+			mynic_clock_begin(mdev);
 	}
 	mutex_unlock(&mdev->clock.lock);
 	return 0;

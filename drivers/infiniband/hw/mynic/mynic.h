@@ -419,14 +419,12 @@ void mynic_eqs_fini(struct mynic_dev *mdev);
  * struct mynic_clock - the page with &struct mynic_clock_info
  * @lock: protects all, but is not held while the device is asked
  * @page: the page
- * @valid: the last comparison succeeded
  * @users: user contexts that have mapped it
  * @work: compares the clocks while there are @users
  */
 struct mynic_clock {
 	struct mutex lock; /* all */
 	struct page *page;
-	bool valid;
 	unsigned int users;
 	struct delayed_work work;
 };
