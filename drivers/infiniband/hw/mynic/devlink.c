@@ -110,6 +110,15 @@ static const struct devlink_health_reporter_ops mynic_hang_ops = {
 	.test = mynic_reporter_test,
 };
 
+static void mynic_devlink_healthy(struct mynic_devlink *md)
+{
+	const enum devlink_health_reporter_state healthy =
+		DEVLINK_HEALTH_REPORTER_STATE_HEALTHY;
+
+	devlink_health_reporter_state_update(md->fatal, healthy);
+	devlink_health_reporter_state_update(md->hang, healthy);
+}
+
 /*
  * Report that a device is dead. Recovery begins here, unless the administrator
  * has disabled automatic recovery.
@@ -122,12 +131,10 @@ void mynic_devlink_report(struct mynic_dev *mdev, struct mynic_failure *failure)
 	ill = failure->hung ? md->hang : md->fatal;
 	devl_lock(mdev->devlink);
 	/*
-	 * The device has been up since the last failure, but that has not been
-	 * reported.
+	 * The device has been up since the last failure, but that may not have
+	 * been reported.
 	 */
-	if (md->ill)
-		devlink_health_reporter_state_update(
-			md->ill, DEVLINK_HEALTH_REPORTER_STATE_HEALTHY);
+	mynic_devlink_healthy(md);
 	md->last = *failure;
 	md->ill = ill;
 	devl_unlock(mdev->devlink);
@@ -140,12 +147,14 @@ void mynic_devlink_recovered(struct mynic_dev *mdev)
 
 	devl_lock(mdev->devlink);
 	/* If it has failed again, that failure is reported separately. */
-	if (md->ill && READ_ONCE(mdev->state) == MYNIC_UP) {
-		devlink_health_reporter_recovery_done(md->ill);
-		devlink_health_reporter_state_update(
-			md->ill, DEVLINK_HEALTH_REPORTER_STATE_HEALTHY);
-		dev_info(&mdev->pdev->dev, "device works again\n");
-		md->ill = NULL;
+	if (READ_ONCE(mdev->state) == MYNIC_UP) {
+		if (md->ill) {
+			devlink_health_reporter_recovery_done(md->ill);
+			dev_info(&mdev->pdev->dev, "device works again\n");
+			md->ill = NULL;
+		}
+		/* A report that was late has come since. */
+		mynic_devlink_healthy(md);
 	}
 	devl_unlock(mdev->devlink);
 }
