@@ -115,8 +115,10 @@ static bool test_info(void)
 
 static bool print_time(void)
 {
-	printf("%lld\n", now(clock_id));
-	return true;
+	long long shown = now(clock_id);
+
+	printf("%lld\n", shown);
+	return shown;
 }
 
 /* The clock shows a time that is @since later than @then, or more. */

@@ -8,6 +8,7 @@
 #include <linux/ptp_clock_kernel.h>
 #include <rdma/mynic-abi.h>
 
+#include "cmd.h"
 #include "netdev.h"
 
 /* Rates have a 32-bit fraction. */
@@ -68,6 +69,17 @@ ktime_t mynic_ptp_time(struct mynic_ptp *ptp, u64 cycles)
 	return ns_to_ktime(ns);
 }
 
+/*
+ * Reading a register of a device that hangs would stop the processor. So have
+ * the device answer a command first. May sleep. Return: 0 or -EIO.
+ */
+static int mynic_ptp_probe(struct mynic_ptp *ptp)
+{
+	u64 unused;
+
+	return mynic_cmd_nop(mynic_ptp_netdev(ptp)->mdev, &unused) ? -EIO : 0;
+}
+
 /* Return: 0, or -EIO while the device is down. */
 static int mynic_ptp_read(struct mynic_ptp *ptp, u64 *cycles,
 			  struct ptp_system_timestamp *sts)
@@ -90,7 +102,7 @@ static int mynic_ptp_gettimex64(struct ptp_clock_info *info,
 	u64 cycles;
 	int ret;
 
-	ret = mynic_ptp_read(ptp, &cycles, sts);
+	ret = mynic_ptp_probe(ptp) ?: mynic_ptp_read(ptp, &cycles, sts);
 	if (!ret)
 		*ts = ktime_to_timespec64(mynic_ptp_time(ptp, cycles));
 	return ret;
@@ -104,7 +116,7 @@ static int mynic_ptp_settime64(struct ptp_clock_info *info,
 	u64 cycles;
 	int ret;
 
-	ret = mynic_ptp_read(ptp, &cycles, NULL);
+	ret = mynic_ptp_probe(ptp) ?: mynic_ptp_read(ptp, &cycles, NULL);
 	if (ret)
 		return ret;
 	write_seqlock_irqsave(&ptp->lock, flags);
@@ -133,6 +145,9 @@ static int mynic_ptp_adjfine(struct ptp_clock_info *info, long scaled_ppm)
 	u64 cycles;
 	int ret;
 
+	ret = mynic_ptp_probe(ptp);
+	if (ret)
+		return ret;
 	/* A time after this one must not be told with the old rate. */
 	write_seqlock_irqsave(&ptp->lock, flags);
 	ret = mynic_ptp_read(ptp, &cycles, NULL);
