@@ -12,7 +12,7 @@ need 2
 for program in devlink ethtool od; do
 	command -v "$program" >/dev/null || skip "no $program"
 done
-ktap_set_plan 35
+ktap_set_plan 38
 trap restore EXIT
 configure || ktap_exit_fail_msg "cannot set up the netdevs"
 
@@ -135,6 +135,21 @@ fails_in_reset() {
 }
 
 hang() { provoke hang 'it does not answer'; }
+
+# Reading a register of a device that hangs could stop the processor. So it is asked first
+# whether it answers.
+clock_of_hung() {
+	local before status
+
+	before=$(failures 'it does not answer')
+	watch "$near_rdma" || return
+	"$here/ptp_stamps" "$near" time && devlink health test "$devlink" reporter hang &&
+		! "$here/ptp_stamps" "$near" time && recovers 'it does not answer' "$before" &&
+		"$here/ptp_stamps" "$near" time
+	status=$?
+	end_watch
+	return $status
+}
 
 late=/sys/module/down_race/parameters
 
@@ -365,6 +380,11 @@ result "when a device that only seems to hang has stopped" \
 	flushes Y devlink health test "$devlink" reporter hang
 result "also while it is taken away" flushes N fails_in_reset
 result "another soon after that" fatal
+if [ -e /sys/class/ptp ]; then
+	result "the clock of a device that hangs" clock_of_hung
+else
+	ktap_test_skip "the clock of a device that hangs: this kernel has no PTP clocks"
+fi
 result "a hang that is noticed late" late_hang
 result "checks of the device that come late" late_checks
 result "a hang while filters change" change_filters
@@ -387,6 +407,7 @@ for kind in number request bits queue twice; do
 	result "completes what was not posted: $kind" \
 		fails_for "$kind" 'it completes what was not posted'
 done
+result "does not flush a queue pair" fails_for unflushed 'it does not flush QP'
 result "gives an object an impossible number" \
 	fails_for impossible 'it answers CREATE_CQ with the number'
 result "gives two objects the same number" \

@@ -26,7 +26,7 @@ MODULE_PARM_DESC(device, "RDMA device");
  * What is changed: "command", "frame", "events" or "unsent" (a frame that failed
  * to be sent). "windows": a region has windows. "impossible", "twice-given": the
  * number of a new object. "number", "request", "bits", "queue", "twice": of a
- * completion.
+ * completion. "unflushed": completions are missing.
  */
 static char *what;
 module_param(what, charp, 0);
@@ -339,6 +339,58 @@ out:
 	return ret;
 }
 
+/* A queue pair in error completes nothing. */
+
+static const struct mynic_cq *nonsense_hidden;
+
+static int nonsense_hide(struct kretprobe_instance *instance,
+			 struct pt_regs *regs)
+{
+	return (void *)regs_get_kernel_argument(regs, 0) != nonsense_hidden;
+}
+
+static int nonsense_hide_cqe(struct kretprobe_instance *instance,
+			     struct pt_regs *regs)
+{
+	struct mynic_cqe *cqe = (void *)regs_return_value(regs);
+
+	if (!cqe)
+		return 0;
+	/* As if the device had not written it */
+	cqe->phase ^= 1;
+	regs_set_return_value(regs, 0);
+	return 0;
+}
+
+static struct kretprobe nonsense_hide_probe = {
+	.kp.symbol_name = "mynic_cq_peek",
+	.entry_handler = nonsense_hide,
+	.handler = nonsense_hide_cqe,
+};
+
+static int nonsense_unflushed(struct ib_device *ibdev)
+{
+	struct nonsense_qp q;
+	int ret;
+
+	ret = nonsense_make_qp(&q, ibdev, 8);
+	if (ret)
+		goto out;
+	/* Who drains polls it. */
+	q.send_cq->poll_ctx = IB_POLL_DIRECT;
+	nonsense_hidden = to_mcq(q.send_cq);
+	ret = register_kretprobe(&nonsense_hide_probe);
+	if (ret)
+		goto out;
+	ib_drain_sq(q.qp);
+	unregister_kretprobe(&nonsense_hide_probe);
+	if (!mynic_dead(to_mdev(ibdev)))
+		ret = -EBADMSG;
+out:
+	nonsense_free_qp(&q);
+	return ret;
+}
+
 /* Events of unknown objects, and of unknown types, are ignored. */
 
 static u32 nonsense_cqn;
@@ -591,6 +643,8 @@ static int nonsense_run(struct ib_device *ibdev)
 		return nonsense_object(ibdev);
 	if (nonsense_is("windows"))
 		return nonsense_windows(ibdev);
+	if (nonsense_is("unflushed"))
+		return nonsense_unflushed(ibdev);
 	return nonsense_completion(ibdev);
 }
 

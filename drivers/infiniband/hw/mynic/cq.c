@@ -99,18 +99,6 @@ void mynic_cq_fini(struct mynic_dev *mdev, struct mynic_cq *cq)
 	mynic_cq_destroy(mdev, cq);
 }
 
-static struct mynic_cqe *mynic_cqe(const struct mynic_cq *cq, u32 index)
-{
-	return mynic_mem_at(cq->mem, (index & (BIT(cq->log_size) - 1)) *
-					     sizeof(struct mynic_cqe));
-}
-
-static bool mynic_cq_has(const struct mynic_cq *cq, u32 index)
-{
-	return (READ_ONCE(mynic_cqe(cq, index)->phase) & 1) ==
-	       mynic_phase(index, cq->log_size);
-}
-
 /**
  * mynic_cq_peek() - the next entry of a kernel CQ
  * @cq: CQ

@@ -11,15 +11,27 @@
 
 /* Interval of polling for consumers that get no interrupts */
 #define MYNIC_DRAIN_POLL (HZ / 10)
+/* How long a device may complete nothing of a QP in the error state */
+#define MYNIC_DRAIN_LIMIT (10 * HZ)
 
 /**
  * struct mynic_drain - the last request of a queue
+ * @qp: the queue's QP
+ * @queue: the queue
+ * @cq: where it completes
  * @cqe: its completion handler
  * @done: it has completed
+ * @ci: completed requests of the queue, as of late
+ * @until: jiffies by which there must be more
  */
 struct mynic_drain {
+	struct mynic_qp *qp;
+	struct mynic_queue *queue;
+	struct mynic_cq *cq;
 	struct ib_cqe cqe;
 	struct completion done;
+	u32 ci;
+	unsigned long until;
 };
 
 static bool mynic_queue_outstanding(const struct mynic_queue *queue)
@@ -210,18 +222,52 @@ static void mynic_drain_done(struct ib_cq *ibcq, struct ib_wc *wc)
 	complete(&drain->done);
 }
 
-/* Return true once the last request of the queue has completed. */
-static bool mynic_drain_wait(struct mynic_dev *mdev, struct mynic_cq *cq,
-			     struct completion *done)
+static bool mynic_cq_is_empty(struct mynic_cq *cq)
 {
-	bool direct = cq->ibcq.poll_ctx == IB_POLL_DIRECT;
+	unsigned long flags;
+	bool empty;
 
-	if (wait_for_completion_timeout(done, MYNIC_DRAIN_POLL))
+	spin_lock_irqsave(&cq->lock, flags);
+	empty = !mynic_cq_has(cq, cq->ci);
+	spin_unlock_irqrestore(&cq->lock, flags);
+	return empty;
+}
+
+/*
+ * The consumer's callbacks may take as long as they like. But a device that does
+ * not complete requests must not hold up those who wait here.
+ */
+static void mynic_drain_check(struct mynic_dev *mdev, struct mynic_drain *drain)
+{
+	u32 ci = READ_ONCE(drain->queue->ci);
+
+	if (ci == drain->ci && time_before(jiffies, drain->until))
+		return;
+	if (ci == drain->ci && mynic_queue_outstanding(drain->queue)) {
+		if (mynic_cq_is_empty(drain->cq))
+			mynic_fail_device(mdev, "it does not flush QP %u",
+					  drain->qp->qpn);
+		else
+			/* It may not have told of the completion. */
+			mynic_wake_cq(drain->cq);
+	}
+	drain->ci = ci;
+	drain->until = jiffies + MYNIC_DRAIN_LIMIT;
+}
+
+/* Return true once the last request of the queue has completed. */
+static bool mynic_drain_wait(struct mynic_dev *mdev, struct mynic_drain *drain)
+{
+	struct mynic_cq *cq = drain->cq;
+
+	if (wait_for_completion_timeout(&drain->done, MYNIC_DRAIN_POLL))
 		return true;
-	if (direct)
+	if (cq->ibcq.poll_ctx == IB_POLL_DIRECT)
 		ib_process_cq_direct(&cq->ibcq, -1);
 	else if (mynic_dead(mdev))
 		mynic_wake_cq(cq);
+	if (!mynic_dead(mdev))
+		mynic_drain_check(mdev, drain);
 	return false;
 }
 
@@ -234,7 +280,14 @@ static void mynic_drain(struct mynic_qp *qp, struct mynic_queue *queue,
 {
 	struct mynic_dev *mdev = to_mdev(qp->ibqp.device);
 	struct ib_qp_attr attr = { .qp_state = IB_QPS_ERR };
-	struct mynic_drain drain = { .cqe.done = mynic_drain_done };
+	struct mynic_drain drain = {
+		.qp = qp,
+		.queue = queue,
+		.cq = cq,
+		.cqe.done = mynic_drain_done,
+		.ci = READ_ONCE(queue->ci),
+		.until = jiffies + MYNIC_DRAIN_LIMIT,
+	};
 
 	if (!queue->wr_id)
 		return;
@@ -244,10 +297,10 @@ static void mynic_drain(struct mynic_qp *qp, struct mynic_queue *queue,
 				  qp->qpn);
 	/* If the queue is full, wait until a request completes. */
 	while (mynic_post_marker(mdev, qp, queue, &drain.cqe))
-		mynic_drain_wait(mdev, cq, &drain.done);
+		mynic_drain_wait(mdev, &drain);
 	if (mynic_dead(mdev))
 		mynic_wake_cq(cq);
-	while (!mynic_drain_wait(mdev, cq, &drain.done))
+	while (!mynic_drain_wait(mdev, &drain))
 		;
 }
 

@@ -1045,6 +1045,20 @@ struct mynic_cq_init_attr {
 int mynic_cq_init(struct mynic_dev *mdev, struct mynic_cq *cq,
 		  const struct mynic_cq_init_attr *attr);
 void mynic_cq_fini(struct mynic_dev *mdev, struct mynic_cq *cq);
+
+static inline struct mynic_cqe *mynic_cqe(const struct mynic_cq *cq, u32 index)
+{
+	return mynic_mem_at(cq->mem, (index & (BIT(cq->log_size) - 1)) *
+					     sizeof(struct mynic_cqe));
+}
+
+/* Whether the device has written the entry */
+static inline bool mynic_cq_has(const struct mynic_cq *cq, u32 index)
+{
+	return (READ_ONCE(mynic_cqe(cq, index)->phase) & 1) ==
+	       mynic_phase(index, cq->log_size);
+}
+
 struct mynic_cqe *mynic_cq_peek(struct mynic_cq *cq);
 void mynic_cq_publish(struct mynic_cq *cq);
 void mynic_cq_arm(struct mynic_dev *mdev, struct mynic_cq *cq, bool solicited);
