@@ -12,7 +12,7 @@ need 2
 for program in devlink ethtool od; do
 	command -v "$program" >/dev/null || skip "no $program"
 done
-ktap_set_plan 38
+ktap_set_plan 39
 trap restore EXIT
 configure || ktap_exit_fail_msg "cannot set up the netdevs"
 
@@ -408,6 +408,7 @@ for kind in number request bits queue twice; do
 		fails_for "$kind" 'it completes what was not posted'
 done
 result "does not flush a queue pair" fails_for unflushed 'it does not flush QP'
+result "a consumer takes longer than a device may" survives slow
 result "gives an object an impossible number" \
 	fails_for impossible 'it answers CREATE_CQ with the number'
 result "gives two objects the same number" \

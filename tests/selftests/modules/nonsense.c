@@ -7,6 +7,7 @@
 #include <linux/delay.h>
 #include <linux/kprobes.h>
 #include <linux/module.h>
+#include <linux/workqueue.h>
 #include <rdma/ib_verbs.h>
 
 #include "compat.h"
@@ -26,7 +27,8 @@ MODULE_PARM_DESC(device, "RDMA device");
  * What is changed: "command", "frame", "events" or "unsent" (a frame that failed
  * to be sent). "windows": a region has windows. "impossible", "twice-given": the
  * number of a new object. "number", "request", "bits", "queue", "twice": of a
- * completion. "unflushed": completions are missing.
+ * completion. "unflushed": completions are missing. "slow": nothing, but a
+ * consumer takes long.
  */
 static char *what;
 module_param(what, charp, 0);
@@ -203,6 +205,23 @@ static void nonsense_comp(struct ib_cq *cq, void *context)
 	WRITE_ONCE(q->events, q->events + 1);
 }
 
+static int nonsense_to_error(struct ib_qp *qp)
+{
+	struct ib_qp_attr attr = {
+		.qp_state = IB_QPS_INIT,
+		.port_num = MYNIC_PORT,
+	};
+	int ret;
+
+	ret = ib_modify_qp(qp, &attr,
+			   IB_QP_STATE | IB_QP_PKEY_INDEX | IB_QP_PORT |
+				   IB_QP_ACCESS_FLAGS);
+	if (ret)
+		return ret;
+	attr.qp_state = IB_QPS_ERR;
+	return ib_modify_qp(qp, &attr, IB_QP_STATE);
+}
+
 static int nonsense_make_qp(struct nonsense_qp *q, struct ib_device *ibdev,
 			    unsigned int cqe)
 {
@@ -216,11 +235,6 @@ static int nonsense_make_qp(struct nonsense_qp *q, struct ib_device *ibdev,
 		},
 		.qp_type = IB_QPT_RC,
 	};
-	struct ib_qp_attr attr = {
-		.qp_state = IB_QPS_INIT,
-		.port_num = MYNIC_PORT,
-	};
-	int ret;
 
 	q->pd = ib_alloc_pd(ibdev, 0);
 	q->send_cq =
@@ -235,13 +249,7 @@ static int nonsense_make_qp(struct nonsense_qp *q, struct ib_device *ibdev,
 	q->qp = ib_create_qp(q->pd, &init);
 	if (IS_ERR(q->qp))
 		return PTR_ERR(q->qp);
-	ret = ib_modify_qp(q->qp, &attr,
-			   IB_QP_STATE | IB_QP_PKEY_INDEX | IB_QP_PORT |
-				   IB_QP_ACCESS_FLAGS);
-	if (ret)
-		return ret;
-	attr.qp_state = IB_QPS_ERR;
-	return ib_modify_qp(q->qp, &attr, IB_QP_STATE);
+	return nonsense_to_error(q->qp);
 }
 
 static void nonsense_free_qp(struct nonsense_qp *q)
@@ -342,6 +350,7 @@ out:
 /* A queue pair in error completes nothing. */
 
 static const struct mynic_cq *nonsense_hidden;
+static struct mynic_cqe *nonsense_hidden_cqe;
 
 static int nonsense_hide(struct kretprobe_instance *instance,
 			 struct pt_regs *regs)
@@ -358,6 +367,7 @@ static int nonsense_hide_cqe(struct kretprobe_instance *instance,
 		return 0;
 	/* As if the device had not written it */
 	cqe->phase ^= 1;
+	nonsense_hidden_cqe = cqe;
 	regs_set_return_value(regs, 0);
 	return 0;
 }
@@ -368,8 +378,24 @@ static struct kretprobe nonsense_hide_probe = {
 	.handler = nonsense_hide_cqe,
 };
 
+struct nonsense_drain {
+	struct work_struct work;
+	struct ib_qp *qp;
+	struct completion done;
+};
+
+static void nonsense_drain(struct work_struct *work)
+{
+	struct nonsense_drain *drain =
+		container_of(work, struct nonsense_drain, work);
+
+	ib_drain_sq(drain->qp);
+	complete(&drain->done);
+}
+
 static int nonsense_unflushed(struct ib_device *ibdev)
 {
+	struct nonsense_drain drain;
 	struct nonsense_qp q;
 	int ret;
 
@@ -382,12 +408,91 @@ static int nonsense_unflushed(struct ib_device *ibdev)
 	ret = register_kretprobe(&nonsense_hide_probe);
 	if (ret)
 		goto out;
-	ib_drain_sq(q.qp);
-	unregister_kretprobe(&nonsense_hide_probe);
-	if (!mynic_dead(to_mdev(ibdev)))
+	drain.qp = q.qp;
+	init_completion(&drain.done);
+	INIT_WORK_ONSTACK(&drain.work, nonsense_drain);
+	queue_work(system_long_wq, &drain.work);
+	if (!wait_for_completion_timeout(&drain.done,
+					 msecs_to_jiffies(PATIENCE_MS)))
+		ret = -ETIMEDOUT;
+	else if (!mynic_dead(to_mdev(ibdev)))
 		ret = -EBADMSG;
+	unregister_kretprobe(&nonsense_hide_probe);
+	/* Let it end. */
+	if (ret == -ETIMEDOUT && nonsense_hidden_cqe)
+		nonsense_hidden_cqe->phase ^= 1;
+	flush_work(&drain.work);
+	destroy_work_on_stack(&drain.work);
 out:
 	nonsense_free_qp(&q);
+	return ret;
+}
+
+/* A consumer that takes longer than a device may. */
+
+struct nonsense_slow {
+	struct ib_cqe cqe;
+	struct completion begun;
+};
+
+static void nonsense_slow_done(struct ib_cq *cq, struct ib_wc *wc)
+{
+	struct nonsense_slow *slow =
+		container_of(wc->wr_cqe, struct nonsense_slow, cqe);
+
+	complete(&slow->begun);
+	/* The driver looks ten times a second, and a hundred times. */
+	msleep(13000);
+}
+
+static int nonsense_drain_slowly(struct ib_device *ibdev, struct ib_qp *qp,
+				 struct nonsense_slow *slow)
+{
+	const struct ib_send_wr wr = {
+		.wr_cqe = &slow->cqe,
+		.opcode = IB_WR_SEND,
+		.send_flags = IB_SEND_SIGNALED,
+	};
+	int ret;
+
+	ret = ib_post_send(qp, &wr, NULL);
+	if (ret)
+		return ret;
+	wait_for_completion(&slow->begun);
+	ib_drain_sq(qp);
+	return mynic_dead(to_mdev(ibdev)) ? -EBADMSG : 0;
+}
+
+static int nonsense_slow(struct ib_device *ibdev)
+{
+	struct nonsense_slow slow = { .cqe.done = nonsense_slow_done };
+	struct ib_qp_init_attr init = {
+		.cap = { .max_send_wr = 4, .max_send_sge = 1 },
+		.qp_type = IB_QPT_RC,
+	};
+	struct ib_pd *pd;
+	struct ib_cq *cq;
+	struct ib_qp *qp;
+	int ret = -ENOMEM;
+
+	init_completion(&slow.begun);
+	pd = ib_alloc_pd(ibdev, 0);
+	if (IS_ERR(pd))
+		return PTR_ERR(pd);
+	cq = ib_alloc_cq_any(ibdev, NULL, 8, IB_POLL_WORKQUEUE);
+	if (IS_ERR(cq))
+		goto out_pd;
+	init.send_cq = cq;
+	init.recv_cq = cq;
+	qp = ib_create_qp(pd, &init);
+	if (IS_ERR(qp))
+		goto out_cq;
+	ret = nonsense_to_error(qp) ?: nonsense_drain_slowly(ibdev, qp, &slow);
+	ib_destroy_qp(qp);
+out_cq:
+	ib_free_cq(cq);
+out_pd:
+	ib_dealloc_pd(pd);
 	return ret;
 }
 
@@ -645,6 +750,8 @@ static int nonsense_run(struct ib_device *ibdev)
 		return nonsense_windows(ibdev);
 	if (nonsense_is("unflushed"))
 		return nonsense_unflushed(ibdev);
+	if (nonsense_is("slow"))
+		return nonsense_slow(ibdev);
 	return nonsense_completion(ibdev);
 }
 

@@ -7,12 +7,15 @@
 #include <linux/delay.h>
 #include <linux/rcupdate.h>
 
-#include "mynic.h"
+#include "cmd.h"
 
 /* Interval of polling for consumers that get no interrupts */
 #define MYNIC_DRAIN_POLL (HZ / 10)
-/* How long a device may complete nothing of a QP in the error state */
-#define MYNIC_DRAIN_LIMIT (10 * HZ)
+/*
+ * Polls in which a device may complete nothing of a QP in the error state. A
+ * guest that is paused does not poll.
+ */
+#define MYNIC_DRAIN_LIMIT 100
 
 /**
  * struct mynic_drain - the last request of a queue
@@ -22,7 +25,7 @@
  * @cqe: its completion handler
  * @done: it has completed
  * @ci: completed requests of the queue, as of late
- * @until: jiffies by which there must be more
+ * @idle: polls since then
  */
 struct mynic_drain {
 	struct mynic_qp *qp;
@@ -31,7 +34,7 @@ struct mynic_drain {
 	struct ib_cqe cqe;
 	struct completion done;
 	u32 ci;
-	unsigned long until;
+	unsigned int idle;
 };
 
 static bool mynic_queue_outstanding(const struct mynic_queue *queue)
@@ -222,15 +225,30 @@ static void mynic_drain_done(struct ib_cq *ibcq, struct ib_wc *wc)
 	complete(&drain->done);
 }
 
-static bool mynic_cq_is_empty(struct mynic_cq *cq)
+/*
+ * What has become of the queue since the last look. @cq->lock keeps others from
+ * polling meanwhile.
+ */
+enum mynic_drain_state {
+	MYNIC_DRAIN_GOES_ON, /* more has completed, or nothing is outstanding */
+	MYNIC_DRAIN_FULL, /* there is something to poll */
+	MYNIC_DRAIN_EMPTY, /* the device has completed nothing */
+};
+
+static enum mynic_drain_state mynic_drain_look(struct mynic_drain *drain)
 {
+	enum mynic_drain_state state = MYNIC_DRAIN_GOES_ON;
+	struct mynic_queue *queue = drain->queue;
+	struct mynic_cq *cq = drain->cq;
 	unsigned long flags;
-	bool empty;
 
 	spin_lock_irqsave(&cq->lock, flags);
-	empty = !mynic_cq_has(cq, cq->ci);
+	if (queue->ci == drain->ci && mynic_queue_outstanding(queue))
+		state = mynic_cq_has(cq, cq->ci) ? MYNIC_DRAIN_FULL :
+						   MYNIC_DRAIN_EMPTY;
+	drain->ci = queue->ci;
 	spin_unlock_irqrestore(&cq->lock, flags);
-	return empty;
+	return state;
 }
 
 /*
@@ -239,20 +257,21 @@ static bool mynic_cq_is_empty(struct mynic_cq *cq)
  */
 static void mynic_drain_check(struct mynic_dev *mdev, struct mynic_drain *drain)
 {
-	u32 ci = READ_ONCE(drain->queue->ci);
+	enum mynic_drain_state state = mynic_drain_look(drain);
+	u64 unused;
 
-	if (ci == drain->ci && time_before(jiffies, drain->until))
+	if (state != MYNIC_DRAIN_GOES_ON && ++drain->idle < MYNIC_DRAIN_LIMIT)
 		return;
-	if (ci == drain->ci && mynic_queue_outstanding(drain->queue)) {
-		if (mynic_cq_is_empty(drain->cq))
-			mynic_fail_device(mdev, "it does not flush QP %u",
-					  drain->qp->qpn);
-		else
-			/* It may not have told of the completion. */
-			mynic_wake_cq(drain->cq);
-	}
-	drain->ci = ci;
-	drain->until = jiffies + MYNIC_DRAIN_LIMIT;
+	drain->idle = 0;
+	if (state == MYNIC_DRAIN_FULL)
+		/* The device may not have told of it. */
+		mynic_wake_cq(drain->cq);
+	else if (state == MYNIC_DRAIN_EMPTY &&
+		 /* One that hangs is found by the health check. */
+		 !mynic_cmd_nop(mdev, &unused) &&
+		 mynic_drain_look(drain) == MYNIC_DRAIN_EMPTY)
+		mynic_fail_device(mdev, "it does not flush QP %u",
+				  drain->qp->qpn);
 }
 
 /* Return true once the last request of the queue has completed. */
@@ -286,7 +305,6 @@ static void mynic_drain(struct mynic_qp *qp, struct mynic_queue *queue,
 		.cq = cq,
 		.cqe.done = mynic_drain_done,
 		.ci = READ_ONCE(queue->ci),
-		.until = jiffies + MYNIC_DRAIN_LIMIT,
 	};
 
 	if (!queue->wr_id)
