@@ -75,7 +75,8 @@ struct mynic_alloc_ucontext_resp {
 
 /**
  * struct mynic_clock_info - device clock and system clock at one moment
- * @seq: odd while the rest changes; differs after each change
+ * @seq: odd while the rest changes, or is not known yet; differs after each
+ *	change
  * @shift: see @mult
  * @nsec: CLOCK_REALTIME at that moment, in nanoseconds
  * @cycles: device clock at that moment

@@ -117,7 +117,8 @@ static void mynic_clock_work(struct work_struct *work)
 		return;
 	mutex_lock(&mdev->clock.lock);
 	if (mdev->clock.users)
-		schedule_delayed_work(&mdev->clock.work, MYNIC_CLOCK_PERIOD);
+		queue_delayed_work(mdev->recover_wq, &mdev->clock.work,
+				   MYNIC_CLOCK_PERIOD);
 	mutex_unlock(&mdev->clock.lock);
 }
 
@@ -131,14 +132,11 @@ int mynic_clock_init(struct mynic_dev *mdev)
 
 /*
  * Stop asking the device for its time. There are no user contexts left, so
- * nobody starts the work again. Processes that still have the page do not wait.
+ * nobody starts the work again.
  */
 void mynic_clock_stop(struct mynic_dev *mdev)
 {
 	cancel_delayed_work_sync(&mdev->clock.work);
-	mutex_lock(&mdev->clock.lock);
-	mynic_clock_show(mdev);
-	mutex_unlock(&mdev->clock.lock);
 }
 
 /* Processes that have mapped the page keep it. */
@@ -170,8 +168,9 @@ void mynic_clock_close(struct mynic_ucontext *ucontext)
 	if (!ucontext->clock)
 		return;
 	mutex_lock(&mdev->clock.lock);
-	if (ucontext->clock_used)
-		mdev->clock.users--;
+	/* Without users, nobody asks the device. Readers must not wait for it. */
+	if (ucontext->clock_used && !--mdev->clock.users)
+		mynic_clock_show(mdev);
 	mutex_unlock(&mdev->clock.lock);
 	rdma_user_mmap_entry_remove(&ucontext->clock->rdma_entry);
 }
@@ -182,8 +181,7 @@ static void mynic_clock_begin(struct mynic_dev *mdev)
 	lockdep_assert_held(&mdev->clock.lock);
 	mynic_clock_hide(mdev);
 	/* It is still pending if there were users a moment ago. */
-	cancel_delayed_work(&mdev->clock.work);
-	schedule_delayed_work(&mdev->clock.work, 0);
+	mod_delayed_work(mdev->recover_wq, &mdev->clock.work, 0);
 }
 
 /**

@@ -82,7 +82,8 @@ static void mynic_wqs_free(struct mynic_dev *mdev)
 /*
  * None of them is bound to a processor, as a processor may spin for the device.
  * Work of @alive_wq waits neither for memory nor for the others' work. Work of
- * @recover_wq waits for it, and for work of the RDMA core that may need memory.
+ * @recover_wq waits for it, for work of the RDMA core that may need memory, and
+ * for the device.
  * Work of @fault_wq may wait for ever. No process has much of it, and the limit
  * is for all together.
  */

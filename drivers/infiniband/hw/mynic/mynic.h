@@ -505,7 +505,8 @@ enum mynic_state {
  * @alive_wq: for @health_work, @announce_work, @tell_work and @eq_check_work.
  *	Goes on without free memory: others may free some only when they know of
  *	the failure
- * @recover_wq: for @stop_work and @recover_work, which may take long
+ * @recover_wq: for @stop_work and @recover_work, which may take long, and for
+ *	that of @clock
  * @fault_wq: handles page faults
  * @uars: pages of BAR2 in use, in units of PAGE_SIZE; 0 is the kernel's
  * @unused_dms: unused device memory, to be freed
