@@ -119,6 +119,23 @@ static void mynic_devlink_healthy(struct mynic_devlink *md)
 	devlink_health_reporter_state_update(md->hang, healthy);
 }
 
+void mynic_devlink_recovered(struct mynic_dev *mdev)
+{
+	struct mynic_devlink *md = devlink_priv(mdev->devlink);
+
+	devl_lock(mdev->devlink);
+	/* If it has failed again, that failure is reported separately. */
+	if (READ_ONCE(mdev->state) == MYNIC_UP) {
+		if (md->ill) {
+			devlink_health_reporter_recovery_done(md->ill);
+			dev_info(&mdev->pdev->dev, "device works again\n");
+			md->ill = NULL;
+		}
+		mynic_devlink_healthy(md);
+	}
+	devl_unlock(mdev->devlink);
+}
+
 /*
  * Report that a device is dead. Recovery begins here, unless the administrator
  * has disabled automatic recovery.
@@ -139,24 +156,8 @@ void mynic_devlink_report(struct mynic_dev *mdev, struct mynic_failure *failure)
 	md->ill = ill;
 	devl_unlock(mdev->devlink);
 	devlink_health_report(ill, failure->why, failure);
-}
-
-void mynic_devlink_recovered(struct mynic_dev *mdev)
-{
-	struct mynic_devlink *md = devlink_priv(mdev->devlink);
-
-	devl_lock(mdev->devlink);
-	/* If it has failed again, that failure is reported separately. */
-	if (READ_ONCE(mdev->state) == MYNIC_UP) {
-		if (md->ill) {
-			devlink_health_reporter_recovery_done(md->ill);
-			dev_info(&mdev->pdev->dev, "device works again\n");
-			md->ill = NULL;
-		}
-		/* A report that was late has come since. */
-		mynic_devlink_healthy(md);
-	}
-	devl_unlock(mdev->devlink);
+	/* Somebody may have brought the device up before that. */
+	mynic_devlink_recovered(mdev);
 }
 
 int mynic_devlink_alloc(struct mynic_dev *mdev)
