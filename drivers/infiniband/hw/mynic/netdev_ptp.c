@@ -71,13 +71,14 @@ ktime_t mynic_ptp_time(struct mynic_ptp *ptp, u64 cycles)
 
 /*
  * Reading a register of a device that hangs would stop the processor. So have
- * the device answer a command first. May sleep. Return: 0 or -EIO.
+ * the device answer a command first, which tells @cycles less exactly. May
+ * sleep. Return: 0 or -EIO.
  */
-static int mynic_ptp_probe(struct mynic_ptp *ptp)
+static int mynic_ptp_ask(struct mynic_ptp *ptp, u64 *cycles)
 {
-	u64 unused;
-
-	return mynic_cmd_nop(mynic_ptp_netdev(ptp)->mdev, &unused) ? -EIO : 0;
+	return mynic_cmd_nop(mynic_ptp_netdev(ptp)->mdev, cycles) || !*cycles ?
+		       -EIO :
+		       0;
 }
 
 /* Return: 0, or -EIO while the device is down. */
@@ -102,7 +103,7 @@ static int mynic_ptp_gettimex64(struct ptp_clock_info *info,
 	u64 cycles;
 	int ret;
 
-	ret = mynic_ptp_probe(ptp) ?: mynic_ptp_read(ptp, &cycles, sts);
+	ret = mynic_ptp_ask(ptp, &cycles) ?: mynic_ptp_read(ptp, &cycles, sts);
 	if (!ret)
 		*ts = ktime_to_timespec64(mynic_ptp_time(ptp, cycles));
 	return ret;
@@ -116,7 +117,7 @@ static int mynic_ptp_settime64(struct ptp_clock_info *info,
 	u64 cycles;
 	int ret;
 
-	ret = mynic_ptp_probe(ptp) ?: mynic_ptp_read(ptp, &cycles, NULL);
+	ret = mynic_ptp_ask(ptp, &cycles);
 	if (ret)
 		return ret;
 	write_seqlock_irqsave(&ptp->lock, flags);
@@ -145,7 +146,7 @@ static int mynic_ptp_adjfine(struct ptp_clock_info *info, long scaled_ppm)
 	u64 cycles;
 	int ret;
 
-	ret = mynic_ptp_probe(ptp);
+	ret = mynic_ptp_ask(ptp, &cycles);
 	if (ret)
 		return ret;
 	/* A time after this one must not be told with the old rate. */
