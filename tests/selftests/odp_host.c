@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
+#include "cgroup.h"
 #include "verbs.h"
 
 #define MIB (1ul << 20)
@@ -38,22 +39,6 @@ static int post_read(struct end *e, const struct ibv_mr *mr, const void *addr)
 	return ibv_post_send(e->qp, &wr, &bad);
 }
 
-/* Value of a name in a file of lines such as "NAME: NUMBER", or -1 */
-static long number_in(const char *path, const char *name)
-{
-	char line[256], word[64];
-	FILE *file = fopen(path, "re");
-	long value, found = -1;
-
-	while (file && fgets(line, sizeof(line), file))
-		if (sscanf(line, "%63[^: ]%*[: \t]%ld", word, &value) == 2 &&
-		    !strcmp(word, name))
-			found = value;
-	if (file)
-		fclose(file);
-	return found;
-}
-
 /* Wait for the end of the child. Return: its status, or -1 */
 static int wait_gone(pid_t pid)
 {
@@ -68,8 +53,6 @@ static int wait_gone(pid_t pid)
 
 /* Accounting of memory */
 
-#define CGROUPS "/sys/fs/cgroup"
-#define CGROUP CGROUPS "/mynic-selftest"
 /* Entries of a list, which is a page: pages of a chunk, or chunks */
 #define ENTRIES 512
 /*
@@ -79,18 +62,6 @@ static int wait_gone(pid_t pid)
 #define CHUNK (ENTRIES * PAGE)
 #define CHUNK_COST (PAGE + 4096)
 #define CHUNKS 256
-
-static bool write_text(const char *path, const char *text)
-{
-	int fd = open(path, O_WRONLY | O_CLOEXEC);
-	bool ok;
-
-	if (fd < 0)
-		return false;
-	ok = write(fd, text, strlen(text)) == (ssize_t)strlen(text);
-	close(fd);
-	return ok;
-}
 
 FIXTURE(cgroup){};
 
@@ -117,28 +88,14 @@ FIXTURE_VARIANT_ADD(cgroup, far_apart){
 
 FIXTURE_SETUP(cgroup)
 {
-	if (access(CGROUPS "/cgroup.controllers", F_OK))
-		mount("none", CGROUPS, "cgroup2", 0, NULL);
-	if (!write_text(CGROUPS "/cgroup.subtree_control", "+memory"))
+	if (!has_memory_controller())
 		SKIP(return, "no memory controller");
-	rmdir(CGROUP);
-	ASSERT_EQ(mkdir(CGROUP, 0755), 0);
+	ASSERT_TRUE(make_cgroup());
 }
 
 FIXTURE_TEARDOWN(cgroup)
 {
-	time_t end = deadline();
-
-	/* memory of dead processes may be freed a moment later */
-	while (rmdir(CGROUP) && errno == EBUSY && time(NULL) < end)
-		;
-}
-
-/* Kernel memory that the group is charged for, without page tables */
-static long kernel_bytes(void)
-{
-	return number_in(CGROUP "/memory.stat", "kernel") -
-	       number_in(CGROUP "/memory.stat", "pagetables");
+	remove_cgroup();
 }
 
 /* Touches a byte in each chunk by RDMA, reports that, and frees all */
@@ -151,7 +108,7 @@ static int run_owner(size_t stride, int from_parent, int to_parent)
 	uint8_t *mem;
 	char byte;
 
-	if (!write_text(CGROUP "/cgroup.procs", "0") || !make_loop(&e))
+	if (!join_cgroup() || !make_loop(&e))
 		return 1;
 	mem = mmap(NULL, size, PROT_READ,
 		   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -172,13 +129,6 @@ static int run_owner(size_t stride, int from_parent, int to_parent)
 	    read(from_parent, &byte, 1) != 1)
 		return 6;
 	return 0;
-}
-
-static char next_byte(int fd)
-{
-	char byte = 0;
-
-	return read(fd, &byte, 1) == 1 ? byte : 0;
 }
 
 /*
