@@ -99,8 +99,7 @@ static int down_race_check(struct kprobe *probe, struct pt_regs *regs)
 	slot = stuck_command(&mdev->admin, U8_MAX - 1);
 	if (!slot)
 		return 0;
-	/* It may come late, but counts. */
-	mdev->health_due = jiffies;
+	mdev->health_due = CHECK_THAT_COUNTS;
 	mdev->health_work.work.func(&mdev->health_work.work);
 	stuck_command_end(&mdev->admin, slot);
 	hangs++;

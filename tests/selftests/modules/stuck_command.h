@@ -3,9 +3,13 @@
 #ifndef MYNIC_SELFTEST_STUCK_COMMAND_H
 #define MYNIC_SELFTEST_STUCK_COMMAND_H
 
+#include <linux/jiffies.h>
 #include <linux/semaphore.h>
 
 #include "mynic.h"
+
+/* When a check was due that counts, however late it comes */
+#define CHECK_THAT_COUNTS (jiffies + 600 * HZ)
 
 /* It has been under way for @age health checks. NULL if there is no slot. */
 static inline struct mynic_admin_slot *stuck_command(struct mynic_admin *admin,
