@@ -549,6 +549,28 @@ TEST(frame_scattered_payload)
 	round_trip(&pkt);
 }
 
+/* The memory of a guest may change at any time */
+TEST(frame_payload_changes)
+{
+	static uint8_t payload[1000], data[FRAME_MAX_LEN];
+	struct sim r = { .random = 4 };
+	struct packet pkt, back;
+	struct frame frame;
+	uint8_t *copy;
+
+	random_packet(&r, &pkt, BTH_RC_WRITE_MIDDLE, 0, payload,
+		      sizeof(payload));
+	frame_build(&frame, &pkt);
+	payload[77] ^= 1;
+	frame_copy(&frame, data);
+	payload[77] ^= 2;
+	copy = parse(data, frame.len, &back);
+	CHECK(is_sound_roce(&back));
+	payload[77] ^= 2;
+	CHECK_MEM(back.iov[0].iov_base, payload, sizeof(payload));
+	free(copy);
+}
+
 static void check_send_only(const struct packet *pkt, uint16_t vlan,
 			    uint32_t flow_label, uint8_t hop_limit,
 			    bool solicited)

@@ -229,7 +229,7 @@ static void frame_get_extended(const uint8_t *p, struct roce_hdr *hdr,
 
 /*
  * Builds headers and trailer around the payload, which is in @frame->iov
- * already
+ * already. frame_copy() completes the ICRC
  */
 static void frame_build_roce(struct frame *frame, const struct packet *pkt)
 {
@@ -239,7 +239,6 @@ static void frame_build_roce(struct frame *frame, const struct packet *pkt)
 			   pkt->payload_len + hdr->pad + ICRC_LEN;
 	bool ipv4 = gid_is_ipv4(hdr->dgid);
 	uint8_t *ip, *p;
-	uint32_t icrc;
 
 	ip = frame_put_eth(frame->header, pkt,
 			   ipv4 ? ETHERTYPE_IP : ETHERTYPE_IPV6);
@@ -252,13 +251,9 @@ static void frame_build_roce(struct frame *frame, const struct packet *pkt)
 	p = frame_put_extended(p, hdr, info->flags);
 	frame->iov[0].iov_len = p - frame->header;
 
-	icrc = frame_icrc_headers(ip, p - ip);
-	for (unsigned int i = 1; i < frame->niov; i++)
-		icrc = libdeflate_crc32(icrc, frame->iov[i].iov_base,
-					frame->iov[i].iov_len);
-	memset(frame->trailer, 0, hdr->pad);
-	icrc = htole32(libdeflate_crc32(icrc, frame->trailer, hdr->pad));
-	memcpy(frame->trailer + hdr->pad, &icrc, sizeof(icrc));
+	frame->has_icrc = true;
+	frame->icrc = frame_icrc_headers(ip, p - ip);
+	memset(frame->trailer, 0, hdr->pad + ICRC_LEN);
 	frame->iov[frame->niov++] = (struct iovec){
 		frame->trailer,
 		hdr->pad + ICRC_LEN,
@@ -271,6 +266,7 @@ void frame_build(struct frame *frame, const struct packet *pkt)
 {
 	uint8_t *end;
 
+	frame->has_icrc = false;
 	if (pkt->frame) {
 		frame->iov[0] = (struct iovec){
 			(void *)pkt->frame,
@@ -292,12 +288,27 @@ void frame_build(struct frame *frame, const struct packet *pkt)
 	frame->len = frame->iov[0].iov_len + pkt->payload_len;
 }
 
+/*
+ * The payload is in the memory of a guest, which may change it meanwhile. So it
+ * is read once, and the ICRC is that of the copy.
+ */
 void frame_copy(const struct frame *frame, uint8_t *buf)
 {
+	size_t headers_len = frame->iov[0].iov_len;
+	uint8_t *p = buf;
+	uint32_t icrc;
+
 	for (unsigned int i = 0; i < frame->niov; i++) {
-		memcpy(buf, frame->iov[i].iov_base, frame->iov[i].iov_len);
-		buf += frame->iov[i].iov_len;
+		memcpy(p, frame->iov[i].iov_base, frame->iov[i].iov_len);
+		p += frame->iov[i].iov_len;
 	}
+	if (!frame->has_icrc)
+		return;
+	p -= ICRC_LEN;
+	icrc = libdeflate_crc32(frame->icrc, buf + headers_len,
+				p - buf - headers_len);
+	icrc = htole32(icrc);
+	memcpy(p, &icrc, sizeof(icrc));
 }
 
 /*

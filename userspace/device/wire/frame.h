@@ -31,6 +31,8 @@
  *	bytes that the packet has already
  * @niov: elements of @iov
  * @len: bytes of @iov, without FCS and without padding to Ethernet's minimum
+ * @has_icrc: the frame ends with an ICRC, for which @trailer has only room
+ * @icrc: that of the headers
  */
 struct frame {
 	uint8_t header[FRAME_MAX_HEADER];
@@ -38,6 +40,8 @@ struct frame {
 	struct iovec iov[PACKET_MAX_IOV + 2];
 	unsigned int niov;
 	uint32_t len;
+	bool has_icrc;
+	uint32_t icrc;
 };
 
 /**
@@ -49,7 +53,10 @@ struct frame {
  */
 void frame_build(struct frame *frame, const struct packet *pkt);
 
-/* Copies the bytes of a frame to @buf, which has room for @frame->len. */
+/*
+ * Copies the bytes of a frame to @buf, which has room for @frame->len. The ICRC is
+ * right there even if the payload changes meanwhile.
+ */
 void frame_copy(const struct frame *frame, uint8_t *buf);
 
 /**
