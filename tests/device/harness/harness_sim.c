@@ -90,6 +90,10 @@ static void trace(struct sim *sim, uint64_t value)
 	sim->trace = (sim->trace ^ value) * 0x100000001b3;
 }
 
+/*
+ * The frame has no ICRC yet. With it, the CRC of the whole would not depend on
+ * what it is computed over.
+ */
 static void trace_frame(struct sim_nic *from, const struct packet *pkt)
 {
 	struct frame frame;

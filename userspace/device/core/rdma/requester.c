@@ -527,6 +527,8 @@ static void requester_send_atomic(struct qp *qp, const struct send_req *req,
 	} else {
 		pkt->roce.opcode = BTH_RC_FETCH_ADD;
 		pkt->roce.swap_add = req->compare_add;
+		/* Not used, but sent */
+		pkt->roce.compare = 0;
 	}
 	requester_send_alone(qp, req, pkt);
 }
